@@ -1,0 +1,35 @@
+"""The contract of report writers: findings in, files out. A writer formats; it computes nothing."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from auditor.findings import Findings
+
+__all__ = ["ReportData", "ReportWriter"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportData:
+    """What a writer is given. ``texts``: (ledger key → text) of questions, references, answers and evidence; a text
+    that was
+    withheld is absent. ``public``: keep texts, evidence, document names and question wording out.
+    """
+
+    findings: Findings
+    protocol: Mapping[str, object]
+    texts: Mapping[str, str] = field(default_factory=dict)
+    public: bool = False
+
+
+class ReportWriter(ABC):
+    """One format. Stateless."""
+
+    @abstractmethod
+    def write(self, data: ReportData, folder: Path) -> Sequence[Path]:
+        """Write the report's files into ``folder`` and return their paths. An unknown section is shown by its
+        blocks.
+        """
