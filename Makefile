@@ -1,0 +1,47 @@
+# The one task runner; .ci/run calls these targets and nothing else. `demo` and `test` need Python >= 3.11 and make only.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check acceptance bench clean
+
+help:  ## what each target does
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
+
+demo: $(VENV)/stamp-test  ## install, then run a real audit of local systems; no key needed
+	$(BIN)/auditor run demo --yes
+
+test: $(VENV)/stamp-test  ## the tests, without the slow and the live ones
+	$(PYTEST) -n $(WORKERS) -m "not slow and not live"
+
+check: $(VENV)/stamp-dev  ## lint, format, types, and the guards of the house
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(PYTEST) -q tests/house
+
+acceptance: $(VENV)/stamp-test  ## the slow tests, and each sabotage that a named test must notice
+	$(PYTEST) -n $(WORKERS) -m "slow and not live"
+
+bench: $(VENV)/stamp-test  ## print the measured figures of tests/benchmarks
+	@for script in tests/benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean:  ## remove the virtual environment and caches; runs/ is left alone
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+# pip of a fresh Python 3.11 environment knows no dependency groups, so it is upgraded first.
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit("rag-auditor needs Python 3.11 or later: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/stamp-test: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable . --group test
+	@touch $@
+
+$(VENV)/stamp-dev: $(VENV)/stamp-test
+	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@
