@@ -15,7 +15,7 @@ from enum import StrEnum
 from auditor.canonical import canonical, digest
 from auditor.question import BASE_VARIANT
 
-__all__ = ["Corpus", "CorpusForm", "DecodedText", "Document", "decode"]
+__all__ = ["Corpus", "CorpusForm", "DecodedText", "Document", "SkippedFile", "decode"]
 
 
 class CorpusForm(StrEnum):
@@ -69,6 +69,14 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """What a source left out although it lay among the documents, and why. No part of the manifest."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Corpus:
     """One variant of the shared corpus, in the order of document names.
 
@@ -79,6 +87,7 @@ class Corpus:
     documents: tuple[Document, ...] = ()
     reason: str = ""
     variant: str = BASE_VARIANT
+    skipped: tuple[SkippedFile, ...] = ()
 
     @property
     def digest(self) -> str:

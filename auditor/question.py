@@ -5,11 +5,12 @@ Invariant: nothing in a ``Question`` but the text of one of its forms ever reach
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from auditor.canonical import Json
+from auditor.errors import QuestionError
 
 __all__ = [
     "BASE_VARIANT",
@@ -19,6 +20,7 @@ __all__ = [
     "ProofGrade",
     "Question",
     "QuestionKind",
+    "refuse_duplicates",
 ]
 
 BASE_VARIANT = "base"
@@ -108,3 +110,13 @@ class Question:
     def text(self) -> str:
         """The wording of the first form."""
         return self.forms[0].text
+
+
+def refuse_duplicates(sources: Mapping[str, Sequence[Question]]) -> None:
+    """Raise ``QuestionError`` when one id stands in two sources (or twice in one), which names both."""
+    first: dict[str, str] = {}
+    for source, questions in sources.items():
+        for question in questions:
+            if question.id in first:
+                raise QuestionError(f"question id {question.id!r} is in {first[question.id]} too", file=source)
+            first[question.id] = source
