@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["HookRecord", "Offered", "PluginRecord", "PluginState", "Plugins", "guarded"]
 
 T = TypeVar("T")
+_MAX_REASON = 500
 
 
 class PluginState(StrEnum):
@@ -106,10 +107,17 @@ def guarded(call: Callable[[], T]) -> tuple[T | None, str]:
             return call(), ""
     except KeyboardInterrupt:
         raise
-    except PluginError as error:
-        return None, str(error)
     except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, and SystemExit is no exception here
-        return None, f"{type(error).__name__}: {error}".rstrip(": ")
+        return None, _told(error)
+
+
+def _told(error: BaseException) -> str:
+    """An error in one bounded line; a class may break its own ``__str__``."""
+    try:
+        text = " ".join(str(error).split())[:_MAX_REASON]
+    except Exception as broken:  # noqa: BLE001 - the text is the plugin's code too
+        text = f"its text cannot be had ({type(broken).__name__})"
+    return text if isinstance(error, PluginError) else f"{type(error).__name__}: {text}".removesuffix(": ")
 
 
 class Plugins:
@@ -341,7 +349,7 @@ class Plugins:
             offer's, since ledger entries and sections carry the class's own.
         """
         offered = self.find(hook, name, noun)
-        loaded: type[T] = offered.load()
+        loaded: Any = offered.load()
         problem = ""
         if not (isinstance(loaded, type) and issubclass(loaded, base)):
             problem = f"is no subclass of {base.__module__}.{base.__qualname__}"
@@ -353,4 +361,5 @@ class Plugins:
             problem = f"calls itself {getattr(loaded, 'name', None)!r}"
         if problem:
             raise PluginError(f"{offered.plugin}: {noun} {name!r}: {offered.offer.target} {problem}")
-        return loaded
+        kept: type[T] = loaded
+        return kept
