@@ -7,7 +7,7 @@ plugin's block with its variables unexpanded, so that neither a machine's folder
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,10 +16,10 @@ from pydantic import BaseModel, ValidationError
 
 from auditor.canonical import Json
 from auditor.errors import SpecError
-from auditor.path import local_path
+from auditor.path import local_path, read_bytes
 from auditor.spec.document import Document, KeyPath, frozen_form, parse_key, read_document
 from auditor.spec.grammar import CorpusSpec, QuestionsSpec, Spec
-from auditor.spec.problem import Problem, problems_of, spec_error
+from auditor.spec.problem import Problem, nearest, problems_of, shown, spec_error, value_at
 from auditor.spec.reference import reference_problems
 from auditor.spec.variable import Expansion, expand
 
@@ -82,6 +82,32 @@ class LoadedSpec:
     @property
     def variables(self) -> tuple[str, ...]:
         return tuple(sorted(self.expansion.variables))
+
+    def frozen(self, *path: str | int) -> Json:
+        """What is frozen of the value at ``path``; None where the spec says nothing."""
+        value: Json = value_at(self.source, path)
+        return value
+
+    def error(self, path: KeyPath, message: str, known: Collection[str] = ()) -> SpecError:
+        """An error at ``path``, with the nearest of the ``known`` names to the value that stands there."""
+        value = value_at(self.document.data, path)
+        hint = nearest(value, known) if isinstance(value, str) and known else ""
+        return spec_error(self.document, [Problem(path, self.expansion.masked(message) + hint)])
+
+    def parse_config(self, model: type[_Model], raw: Mapping[str, Any], path: KeyPath) -> _Model:
+        """``raw``, which stands at ``path``, as the plugin's config model: see ``parse_config`` of this module."""
+        return parse_config(model, raw, Place(self.base, self.document, path, self.expansion))
+
+    def read_text(self, file: str, *path: str | int) -> str:
+        """Text of a file that the spec names at ``path``: UTF-8, line ends as ``\\n``."""
+        try:
+            return read_bytes(local_path(Path(file), self.base)).decode("utf-8-sig").replace("\r\n", "\n")
+        except OSError as error:
+            reason = error.strerror or str(error)
+        except UnicodeDecodeError:
+            reason = "it is not UTF-8 text"
+        written = value_at(self.document.data, (*path, "file"))
+        raise self.error(path, f"{shown(written)} cannot be read: {reason}")
 
     def line_of(self, key: str) -> int:
         """1-based line of a dotted key (``systems[0].kind``), or of its nearest parent that is in the file."""

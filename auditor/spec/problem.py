@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from auditor.errors import SpecError
 from auditor.spec.document import Document, KeyPath, dotted
 
-__all__ = ["Problem", "nearest", "problems_of", "spec_error"]
+__all__ = ["Problem", "nearest", "problems_of", "shown", "spec_error", "value_at"]
 
 _SHOWN_PROBLEMS = 8
 _SHOWN_CHARACTERS = 60
@@ -92,7 +92,7 @@ def problems_of(
     mask: Callable[[str], str] = str,
 ) -> list[Problem]:
     """The author's problems in what pydantic says of the values at ``prefix``. ``mask`` hides values of variables."""
-    data = _at(document.data, prefix)
+    data = value_at(document.data, prefix)
     errors = error.errors(include_url=False, include_input=False)
     found = [(_path(item["loc"], data, item["type"]), item) for item in errors]
     unknown = {path for path, item in found if item["type"] == "extra_forbidden"}
@@ -133,7 +133,8 @@ def _path(loc: Sequence[str | int], data: Any, kind: str) -> KeyPath:
     return tuple(path)
 
 
-def _at(data: Any, path: KeyPath) -> Any:
+def value_at(data: Any, path: KeyPath) -> Any:
+    """The value at ``path`` of ``data``; None where there is none."""
     for part in path:
         try:
             data = data[part]
@@ -147,12 +148,12 @@ def _message(path: KeyPath, item: Any, model: type[BaseModel], data: Any) -> str
     if kind == "extra_forbidden":
         return f'unknown key "{path[-1]}"{nearest(str(path[-1]), _keys(model, path[:-1]))}'
     if kind == "missing":
-        given = data_keys if isinstance(data_keys := _at(data, path[:-1]), Mapping) else {}
-        spare = [key for key in given if key not in _keys(model, path[:-1])]
+        block, keys = value_at(data, path[:-1]), _keys(model, path[:-1])
+        spare = [key for key in block if key not in keys] if isinstance(block, Mapping) else []
         match = difflib.get_close_matches(str(path[-1]), spare, n=1, cutoff=0.6)
         hint = f' ("{match[0]}" is there; was that meant?)' if match else ""
         return f'key "{path[-1]}" is missing{hint}'
-    value = _at(data, path)
+    value = value_at(data, path)
     if kind in ("enum", "literal_error"):
         names = _choices(context.get("expected", ""))
         return (
@@ -161,7 +162,7 @@ def _message(path: KeyPath, item: Any, model: type[BaseModel], data: Any) -> str
     if kind in _EXPECTED:
         return f"expected {_EXPECTED[kind]}, found {shown(value)}"
     if kind == "one_of":
-        return str(item["msg"]) + nearest_key(value, _keys(model, path))
+        return str(item["msg"]) + _nearest_key(value, _keys(model, path))
     if kind in ("too_short", "too_long"):
         bound = f"at least {context['min_length']}" if kind == "too_short" else f"at most {context['max_length']}"
         return f"expected {bound} of them, found {len(value) if isinstance(value, (list, Mapping)) else shown(value)}"
@@ -173,7 +174,7 @@ def _message(path: KeyPath, item: Any, model: type[BaseModel], data: Any) -> str
     return f"{text[:1].lower()}{text[1:]}, found {shown(value)}"
 
 
-def nearest_key(value: Any, keys: Collection[str]) -> str:
+def _nearest_key(value: Any, keys: Collection[str]) -> str:
     """The hint for a block in which none of the keys that matter is there."""
     for key in value if isinstance(value, Mapping) else ():
         if key not in keys and (match := difflib.get_close_matches(key, keys, n=1, cutoff=0.6)):
