@@ -1,0 +1,76 @@
+"""The knowledge base of a local pipeline: a corpus read, cut, indexed, and checked as a vendor's would be.
+
+Invariant: an index that comes out holds every document of the manifest, byte for byte as the manifest says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from auditor.canonical import canonical, digest
+from auditor.chunk import chunks
+from auditor.corpus import Corpus, Document, decode
+from auditor.errors import CallError, Fault, FaultReport
+from auditor_local.reader import Passage
+from auditor_local.retrieval import Retriever
+from auditor_local.unit import title_of, units
+
+__all__ = ["find_again", "fingerprint", "passages_of"]
+
+_PROBE_DEPTH = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Probe:
+    document: str
+    sentence: str
+
+
+def passages_of(corpus: Corpus, *, size: int, overlap: int) -> tuple[Passage, ...]:
+    """Passages of all documents in their order. Raises ``CallError`` when a document is not what the manifest says."""
+    return tuple(passage for document in corpus.documents for passage in _passages(document, size, overlap))
+
+
+def _passages(document: Document, size: int, overlap: int) -> Iterator[Passage]:
+    data = document.read()
+    if digest(data) != document.digest:
+        raise CallError(FaultReport(Fault.PERMANENT, "a document changed after the manifest was made"))
+    text = decode(data).text
+    read = units(text)
+    title = title_of(read, document.name)
+    for chunk in chunks(text, title, size=size, overlap=overlap):
+        within = tuple(unit for unit in read if chunk.start <= unit.start < chunk.end)
+        yield Passage(document.name, title, chunk.text, within)
+
+
+def fingerprint(passages: Sequence[Passage]) -> str:
+    """A digest of all that an index is made from."""
+    return digest(canonical([[passage.document, passage.text] for passage in passages]))
+
+
+def find_again(passages: Sequence[Passage], retriever: Retriever) -> int:
+    """How many probe sentences — of the first, a middle and the last document — were asked for and found.
+
+    Raises ``CallError`` when one is not found (DESIGN §4, rule 7).
+    """
+    probes = _probes(passages)
+    for probe in probes:
+        hits = retriever.retrieve(probe.sentence, _PROBE_DEPTH)
+        if not any(_holds(passages[hit.passage], probe.sentence) for hit in hits):
+            raise CallError(FaultReport(Fault.CONTRACT, "a sentence of the corpus is not found again in the index"))
+    return len(probes)
+
+
+def _probes(passages: Sequence[Passage]) -> list[_Probe]:
+    names = list(dict.fromkeys(passage.document for passage in passages if passage.units))
+    chosen = dict.fromkeys((names[0], names[len(names) // 2], names[-1])) if names else {}
+    return [_Probe(name, _longest(passages, name)) for name in chosen]
+
+
+def _longest(passages: Sequence[Passage], name: str) -> str:
+    return max((unit.text for p in passages if p.document == name for unit in p.units), key=len)
+
+
+def _holds(passage: Passage, sentence: str) -> bool:
+    return any(unit.text == sentence for unit in passage.units)

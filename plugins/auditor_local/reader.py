@@ -1,0 +1,166 @@
+"""Readers: what the retrieved passages say to the question, and how much speaks for it.
+
+A way of reading is one class here or in a module beside. The extractive reader quotes: it has no memory of its own.
+Invariant: evidence lies in 0 … 1 and is rounded before anything is compared with it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Protocol
+
+from auditor_local.expectation import Expected, expected, holds
+from auditor_local.term import content_terms, terms
+from auditor_local.unit import Unit
+
+__all__ = ["Extractive", "Passage", "Reader", "Reading", "term_weights"]
+
+_EVIDENCE_DIGITS = 3
+# What a term of the question counts for, by where it stands: in the unit itself, in a heading above it, beside it.
+_OWN, _ABOVE, _BESIDE = 1.0, 0.85, 0.45
+_WRONG_KIND, _NOTHING_NEW, _BARE_HEADING = 0.6, 0.3, 0.75
+_POINTING = frozenset("it its they their them this these that those he she his her there such both".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk as it is indexed, with the units that begin in it."""
+
+    document: str
+    title: str
+    text: str
+    units: tuple[Unit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """An answer, the share of the question that speaks for it, and the place it was read from."""
+
+    text: str
+    evidence: Decimal
+    document: str
+    quote: str
+
+
+class Reader(Protocol):
+    """Reads passages in the order of retrieval."""
+
+    def read(self, question: str, passages: Sequence[Passage]) -> Reading | None:
+        """The best answer that the passages hold; None when there is nothing to read."""
+
+
+def term_weights(passages: Sequence[Passage]) -> Mapping[str, float]:
+    """How telling a term is: ln(1 + (N − n + ½)/(n + ½)) for n of N passages, as in BM25."""
+    counts: dict[str, int] = {}
+    for passage in passages:
+        for term in set(terms(passage.text)):
+            counts[term] = counts.get(term, 0) + 1
+    return {term: _weight(len(passages), count) for term, count in counts.items()}
+
+
+def _weight(passages: int, count: int) -> float:
+    return math.log(1 + (passages - count + 0.5) / (count + 0.5))
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    terms: frozenset[str]
+    weights: Mapping[str, float]
+    kind: Expected
+
+    @property
+    def total(self) -> float:
+        return math.fsum(self.weights.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """One unit in its passage; ``before`` is the unit that a reader has just read."""
+
+    passage: Passage
+    unit: Unit
+    before: Unit | None
+    after: Unit | None
+
+
+class Extractive:
+    """Answers with the unit that covers most of the question, weighted by how telling its terms are.
+
+    Evidence = covered weight / whole weight. A term counts in full where the unit holds it, less in a heading above
+    or in the sentence beside. A unit without the kind of thing asked for, or that says nothing new, counts less.
+    """
+
+    def __init__(self, weights: Mapping[str, float], passages: int) -> None:
+        self._weights = weights
+        self._unseen = _weight(passages, 0)
+
+    def read(self, question: str, passages: Sequence[Passage]) -> Reading | None:
+        """See ``Reader``. Equal evidence goes to the passage retrieved first, then to the unit that comes first."""
+        asked = self._asked(question)
+        places = list(_places(passages))
+        if not places:
+            return None
+        evidence = [_evidence(place, asked) for place in places]
+        best = max(range(len(places)), key=lambda i: (evidence[i], -i))
+        place = places[best]
+        return Reading(_answer(place, asked), evidence[best], place.passage.document, place.unit.text)
+
+    def _asked(self, question: str) -> _Question:
+        found = sorted(set(content_terms(question)))
+        weights = {term: self._weights.get(term, self._unseen) for term in found}
+        return _Question(frozenset(found), weights, expected(question))
+
+
+def _places(passages: Sequence[Passage]) -> Iterator[_Place]:
+    seen: set[tuple[str, int]] = set()
+    for passage in passages:
+        around = [None, *passage.units, None]
+        for before, unit, after in zip(around, passage.units, around[2:], strict=False):
+            if (passage.document, unit.start) not in seen:
+                seen.add((passage.document, unit.start))
+                yield _Place(passage, unit, before, after)
+
+
+def _evidence(place: _Place, asked: _Question) -> Decimal:
+    own = set(terms(place.unit.text))
+    above = set(terms(" ".join((place.passage.title, *place.unit.headings))))
+    beside = {term for unit in (place.before, place.after) if unit is not None for term in terms(unit.text)}
+    shares = [
+        weight * (_OWN if term in own else _ABOVE if term in above else _BESIDE if term in beside else 0.0)
+        for term, weight in asked.weights.items()
+    ]
+    share = math.fsum(shares) / asked.total if asked.total else 0.0
+    return Decimal(repr(round(share * _fitness(place.unit, asked), _EVIDENCE_DIGITS)))
+
+
+def _fitness(unit: Unit, asked: _Question) -> float:
+    if unit.is_heading:
+        return _BARE_HEADING if holds(asked.kind, unit.text, asked.terms) else _NOTHING_NEW
+    said = " ".join(value for _, value in unit.cells) or unit.text
+    if not holds(Expected.ANYTHING, said, asked.terms):
+        return _NOTHING_NEW
+    return 1.0 if holds(asked.kind, said, asked.terms) else _WRONG_KIND
+
+
+def _answer(place: _Place, asked: _Question) -> str:
+    """The unit, with what is needed to read it alone: a row's header, the sentence before a pronoun, a heading."""
+    unit = place.unit
+    text = _row(unit, asked) if unit.cells else unit.text
+    first = text.split(" ", 1)[0].strip(",;:").casefold()
+    if first in _POINTING and place.before is not None and not place.before.is_heading and not unit.cells:
+        text = f"{place.before.text} {text}"
+    missing = asked.terms - set(terms(text))
+    for heading in reversed((place.passage.title, *unit.headings)):
+        if missing & set(terms(heading)):
+            return f"{heading}: {text}"
+    return text
+
+
+def _row(unit: Unit, asked: _Question) -> str:
+    """A table row: its first cell, and the columns asked for; all of them where the question names none."""
+    named = [cell for cell in unit.cells[1:] if asked.terms & set(content_terms(cell[0]))]
+    shown = (unit.cells[0], *named) if named else unit.cells
+    return "; ".join(f"{header}: {value}" if header else value for header, value in shown)
