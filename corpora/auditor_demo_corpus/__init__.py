@@ -1,1 +1,13 @@
-"""Placeholder until the package's own module lands."""
+"""The demo: documents of a company that does not exist, questions, canaries with proofs, and the spec that audits them."""
+
+from __future__ import annotations
+
+from auditor.plugin import Offer, hookimpl
+
+__all__ = ["auditor_bundled_specs"]
+
+
+@hookimpl
+def auditor_bundled_specs() -> list[Offer]:
+    """The spec ``demo``."""
+    return [Offer("demo", "three local systems on a small corpus; no key, no network", "auditor_demo_corpus.bundle:demo")]
