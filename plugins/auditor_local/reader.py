@@ -22,6 +22,7 @@ _EVIDENCE_DIGITS = 3
 # What a term of the question counts for, by where it stands: in the unit itself, in a heading above it, beside it.
 _OWN, _ABOVE, _BESIDE = 1.0, 0.85, 0.45
 _WRONG_KIND, _NOTHING_NEW, _BARE_HEADING = 0.6, 0.3, 0.75
+_OPEN_ENDS = frozenset("is are was were be at to of by with for the a an and or".split())
 _POINTING = frozenset("it its they their them this these that those he she his her there such both".split())
 
 
@@ -146,12 +147,15 @@ def _fitness(unit: Unit, asked: _Question) -> float:
 
 
 def _answer(place: _Place, asked: _Question) -> str:
-    """The unit, with what is needed to read it alone: a row's header, the sentence before a pronoun, a heading."""
+    """The unit, with what is needed to read it alone: a row's header, the sentence before a pronoun,
+    what an open end leads to, a heading."""
     unit = place.unit
     text = _row(unit, asked) if unit.cells else unit.text
     first = text.split(" ", 1)[0].strip(",;:").casefold()
     if first in _POINTING and place.before is not None and not place.before.is_heading and not unit.cells:
         text = f"{place.before.text} {text}"
+    if text.rpartition(" ")[2].casefold() in _OPEN_ENDS or text.endswith(":"):
+        text = text if place.after is None else f"{text} {place.after.text}"
     missing = asked.terms - set(terms(text))
     for heading in reversed((place.passage.title, *unit.headings)):
         if missing & set(terms(heading)):

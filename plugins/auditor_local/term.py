@@ -12,7 +12,7 @@ __all__ = ["content_terms", "terms"]
 
 _WORD = re.compile(r"\w+")
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_SUFFIXES = ("ations", "ation", "ments", "ment", "ings", "ing", "edly", "ies", "ed", "es", "ly", "s")
+_SUFFIXES = ("ions", "ion", "ments", "ment", "ings", "ing", "edly", "ies", "ed", "es", "ly", "s")
 _MIN_STEM = 4
 
 # Words that say how a question is asked, not what about.
@@ -22,7 +22,7 @@ _FUNCTION_WORDS = frozenset(
     his how i if in into is it its itself just many may me might more most much must my no nor not of off on once
     only or other our out over own per shall she should so some such than that the their them then there these
     they this those through to too under until up upon us very was we were what when where which while who whom
-    whose why will with would you your give given name please say tell""".split()
+    whose why will with would you your give given mean means please say tell""".split()
 )
 
 

@@ -17,14 +17,15 @@ _UNDERLINE = re.compile(r"\s{0,3}(={3,}|-{3,})\s*")
 _ITEM = re.compile(r"\s*(?:[-*+•–]|\d{1,3}[.)])\s+(?=\S)")
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
 _DELIMITER = re.compile(r"[\s|:-]+")
-_KEY_VALUE = re.compile(r"[^\s:][^:]{0,40}:\s+\S")
+_ENTRY = re.compile(r"[^\s:][^:]{0,40}:\s+\S|.{0,80}?\S(?:\s?\.{4}|\t|\s{3})")
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]{0,3}\s+|[。！？]")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|St|No|Nos|Nr|vs|ca|approx|incl|e\.g|i\.e|cf|fig|vol|p|pp|max|min|Inc|Ltd|Co|[A-Z]))\.\s+$",
     re.IGNORECASE,
 )
 _LINK = re.compile(r"!?\[([^\[\]]{1,300})\]\([^()\s]{1,500}\)")
-_EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
+_LEADER = re.compile(r"\s*\.{4,}\s*")
+_EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=[\w.!?,;:)])[*_](?!\w)")
 _HEADING_MAX_CHARACTERS, _HEADING_MAX_WORDS, _PLAIN_LEVEL = 70, 9, 7
 
 
@@ -59,8 +60,8 @@ def units(text: str) -> list[Unit]:
 
 
 def clean(text: str) -> str:
-    """``text`` without Markdown's marks, on one line."""
-    return " ".join(_EMPHASIS.sub("", _LINK.sub(r"\1", text)).split())
+    """``text`` without Markdown's marks and the dots that lead the eye, on one line."""
+    return " ".join(_EMPHASIS.sub("", _LEADER.sub(": ", _LINK.sub(r"\1", text))).split())
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:
@@ -156,7 +157,7 @@ class _Reading:
         raw = self._text[start:end]
         if ended and len(held) == 1 and not self._in_item and _looks_like_heading(raw):
             self._open(_PLAIN_LEVEL, raw, start, end)
-        elif len(held) > 1 and all(_KEY_VALUE.match(self._text[s:e]) for s, e in held):
+        elif len(held) > 1 and all(_ENTRY.match(self._text[s:e].strip()) for s, e in held):
             for s, e in held:
                 self._add(self._text[s:e], s, e)
         else:
