@@ -1,0 +1,60 @@
+"""``auditor verify``: is a run, a ledger or an export whole, and do its numbers recompute?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from auditor.cli.output import columns, say, say_json
+from auditor.cli.runs import RUNS_OPTION, RunName, resolve_run
+from auditor.errors import ConfigurationError, ExitCode, NotChecked
+
+__all__ = ["verify"]
+
+_VERDICTS = {
+    ExitCode.OK: "whole",
+    ExitCode.TAMPERED: "NOT WHOLE",
+    ExitCode.NOT_SEALED: "whole as far as it goes, but not sealed: a cut tail would not show",
+    ExitCode.NOT_VOUCHED: "whole, not vouched for",
+    ExitCode.NOT_CHECKED: "could not be checked",
+}
+
+
+@click.command()
+@click.argument("run", type=RunName(), required=False)
+@RUNS_OPTION
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def verify(run: str | None, runs_dir: Path, as_json: bool) -> int:
+    """Check RUN: a run folder, a ledger file or its JSONL export; by default the newest run.
+
+    Prints a line a check: passed, failed, or not checked and why. What it is given is opened as hostile: read only, no
+    plugin loaded, no connection made.
+    """
+    try:
+        path = resolve_run(run, runs_dir)
+    except ConfigurationError as error:
+        raise NotChecked(str(error)) from error
+    report: Any = import_module("auditor.archive" if path.is_dir() else "auditor.ledger")
+    outcome = report.verify_run(path) if path.is_dir() else report.verify(path)
+    if as_json:
+        say_json({"path": str(path), "exit_code": int(outcome.exit_code), "checks": _as_json(outcome.checks)})
+    else:
+        for line in columns([[_state(check), check.name, check.detail or "-"] for check in outcome.checks]):
+            say(line)
+        say(f"{_VERDICTS.get(outcome.exit_code, 'failed')} (exit code {int(outcome.exit_code)})")
+    return int(outcome.exit_code)
+
+
+def _state(check: Any) -> str:
+    return str(check.state.value).replace("_", " ")
+
+
+def _as_json(checks: Sequence[Any]) -> list[dict[str, Any]]:
+    return [
+        {"name": c.name, "state": _state(c), "detail": c.detail, "sequence": getattr(c, "sequence", None)}
+        for c in checks
+    ]
