@@ -29,7 +29,7 @@ ALGORITHM = "sha256"
 Json: TypeAlias = "None | bool | int | str | Sequence[Json] | Mapping[str, Json]"
 
 _MAX_INTEGER = 2**53
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=dict)
 
 
 def check(value: object) -> None:

@@ -19,17 +19,20 @@ from auditor.errors import AuditorError, LedgerError, StorageError
 from auditor.ledger.form import APPLICATION_ID, SCHEMAS
 
 __all__ = [
+    "MAGIC",
     "check_schema",
     "connect",
+    "file_head",
     "in_our_words",
-    "looks_like_sqlite",
     "open_regular",
     "ours",
     "pragma",
-    "refuse_foreign_journal",
+    "refuse_foreign",
 ]
 
-_MAGIC: Final = b"SQLite format 3\0"
+MAGIC: Final = b"SQLite format 3\0"
+_HEADER_BYTES: Final = 100
+_MARK_AT: Final = 68  # where the header holds the application id
 _JOURNAL_MAGIC: Final = bytes.fromhex("d9d505f920a163d7")
 _WORDS: Final = {
     sqlite3.SQLITE_FULL: "the disk is full",
@@ -94,13 +97,31 @@ def open_regular(path: Path, *, follow: bool = True) -> int:
     raise StorageError(f"{path}: {'is a directory' if stat.S_ISDIR(mode) else 'is not a regular file'}")
 
 
-def looks_like_sqlite(path: Path) -> bool:
-    """Whether the file begins as an SQLite database does. Raises ``StorageError`` when it cannot be read."""
+def file_head(path: Path) -> bytes:
+    """The first bytes of a regular file, as many as an SQLite header has. Raises ``StorageError``."""
     with os.fdopen(open_regular(path), "rb") as file, ours(path):
-        return file.read(len(_MAGIC)) == _MAGIC
+        return file.read(_HEADER_BYTES)
 
 
-def refuse_foreign_journal(path: Path) -> None:
+def refuse_foreign(path: Path) -> None:
+    """Raise ``LedgerError`` unless the header is a ledger's; no connection is made, so the file stays as it is.
+
+    Asked before the first connection, which would move a stranger's write-ahead log into his database.
+    """
+    head = file_head(path)
+    if not head:
+        raise LedgerError(f"{path}: it is not a ledger, the file is empty")
+    if not head.startswith(MAGIC):
+        raise LedgerError(f"{path}: it is not a ledger")
+    if len(head) < _HEADER_BYTES:
+        raise LedgerError(f"{path}: the file is cut off")
+    mark = int.from_bytes(head[_MARK_AT : _MARK_AT + 4], "big")
+    if mark != APPLICATION_ID:
+        raise LedgerError(f"{path}: it is not a ledger (application id {mark})")
+    _refuse_foreign_journal(path)
+
+
+def _refuse_foreign_journal(path: Path) -> None:
     """Refuse a rollback journal that names a super-journal: SQLite would delete the file that it names.
 
     A ledger's own journal (left by a kill while it leaves WAL mode) never names one.

@@ -19,14 +19,14 @@ from auditor.canonical import Json, canonical, clean_text, digest
 from auditor.ledger.form import TEXT_KIND
 from auditor.ledger.redaction import redact
 
-__all__ = ["Entry", "Entropy", "Row", "Seal", "commitment", "raw_entry", "text_entry"]
+__all__ = ["Entry", "Entropy", "Row", "Seal", "commitment", "raw_entry", "text_entry", "well_named"]
 
 Entropy = Callable[[int], bytes]
 
-# No space, quote or backslash: a kind or key reads the same in JSON, in SQL and in a shell.
 _KIND = re.compile(r"[a-z][a-z0-9_.:/-]{0,63}")
 _KEY = re.compile(r"[!#-\[\]-~]{1,512}")
 _SALT_BYTES = 16
+_DEPTH = 64  # whatever can be written can be read back, however deep the reader stands in its own stack
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +45,21 @@ class Entry:
     body_digest: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _check_name(self.kind, self.key)
+        _check_names(self.kind, self.key)
         if not isinstance(self.body, Mapping):
             raise TypeError(
                 f"{self.kind} {self.key}: the body of an entry is an object, not {type(self.body).__name__}"
             )
         try:
             encoded = canonical(self.body)
+        except RecursionError as error:
+            raise ValueError(f"{self.kind} {self.key}: the body is nested too deep") from error
         except UnicodeEncodeError:
             cleaned = {**cast(Mapping[str, Json], _cleaned(self.body)), "normalised": True}
             object.__setattr__(self, "body", cleaned)
             encoded = canonical(cleaned)
+        if encoded.count(b"[") + encoded.count(b"{") > _DEPTH and _depth(self.body) > _DEPTH:
+            raise ValueError(f"{self.kind} {self.key}: the body is nested deeper than {_DEPTH}")
         object.__setattr__(self, "encoded", encoded)
         object.__setattr__(self, "body_digest", digest(encoded))
 
@@ -146,7 +150,7 @@ def raw_entry(key: str, data: bytes, *, secrets: Sequence[bytes] = (), entropy: 
 
 def _made(key: str, body: Mapping[str, Json], encoded: bytes) -> Entry:
     """A text entry whose canonical form is known by construction: the hot path of every call."""
-    _check_name(TEXT_KIND, key)
+    _check_names(TEXT_KIND, key)
     entry = object.__new__(Entry)
     put = object.__setattr__
     put(entry, "kind", TEXT_KIND)
@@ -157,11 +161,21 @@ def _made(key: str, body: Mapping[str, Json], encoded: bytes) -> Entry:
     return entry
 
 
-def _check_name(kind: str, key: str) -> None:
+def well_named(kind: str, key: str) -> bool:
+    """Whether both are of the alphabet in which they read the same in JSON, in SQL and in a shell."""
+    return _KIND.fullmatch(kind) is not None and _KEY.fullmatch(key) is not None
+
+
+def _check_names(kind: str, key: str) -> None:
     if type(kind) is not str or _KIND.fullmatch(kind) is None:
         raise ValueError(f"{kind!r} is not a kind: lower-case ASCII, at most 64 characters")
     if type(key) is not str or _KEY.fullmatch(key) is None:
         raise ValueError(f"{key!r} is not a key: printable ASCII without space, quote or backslash, at most 512")
+
+
+def _depth(value: Json) -> int:
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else None
+    return 0 if parts is None else 1 + max(map(_depth, parts), default=0)
 
 
 def _cleaned(value: Json) -> Json:

@@ -19,7 +19,7 @@ from auditor.errors import LedgerError
 from auditor.ledger.entry import Row, Seal
 from auditor.ledger.form import NO_DIGEST, SEAL_KIND, chain_digest
 
-__all__ = ["RowSource", "StoredRow", "check_chain", "row_of", "seal_of", "stored_rows"]
+__all__ = ["RowSource", "StoredRow", "check_chain", "last_row", "row_of", "seal_of", "stored_rows"]
 
 _PAGE_ROWS: Final = 500
 _LAST: Final = 2**63 - 1
@@ -32,6 +32,7 @@ SELECT sequence, kind, key, body, body_digest, digest,
 FROM entries """
 _PAGE: Final = _SELECT + f"WHERE sequence > ? AND sequence <= ? ORDER BY sequence LIMIT {_PAGE_ROWS}"
 _OF_KIND: Final = _SELECT + "WHERE sequence BETWEEN ? AND ? AND +kind = ? ORDER BY sequence"
+_END: Final = _SELECT + "ORDER BY sequence DESC LIMIT 1"
 _ONE: Final = _SELECT + "WHERE kind = ? AND key = ?"
 
 
@@ -89,6 +90,10 @@ class RowSource(ABC):
         last = self.count
         return self._all(last) if kind is None else self._of_kind(kind, last)
 
+    def everything(self) -> Iterator[StoredRow]:
+        """All stored rows, whatever sequence they claim: for a verifier, which trusts no count."""
+        return self._all(_LAST)
+
     def last_seal(self) -> Seal | None:
         """What the last seal states; None in a ledger that was never sealed. Entries may follow it."""
         seals = list(self.stored(SEAL_KIND))
@@ -120,6 +125,12 @@ def stored_rows(connection: sqlite3.Connection) -> Iterator[StoredRow]:
     while page := _page(connection, _PAGE, (after, _LAST)):
         yield from page
         after = page[-1].sequence
+
+
+def last_row(connection: sqlite3.Connection) -> StoredRow | None:
+    """The row with the highest sequence."""
+    rows = _page(connection, _END, ())
+    return rows[0] if rows else None
 
 
 def check_chain(connection: sqlite3.Connection, path: Path) -> StoredRow:

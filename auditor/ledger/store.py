@@ -84,12 +84,14 @@ class Ledger(RowSource):
         if os.path.lexists(path):
             raise StorageError(f"{path}: there is a file of this name already")
         with database.ours(path):
-            for name in (draft, draft.with_name(draft.name + "-journal")):
-                name.unlink(missing_ok=True)
-            write_first(draft, time_text(clock()))
-            os.link(draft, path)
-            draft.unlink()
-            _sync_folder(path.absolute().parent)
+            try:
+                _remove(draft)
+                write_first(draft, time_text(clock()))
+                draft.rename(path)
+                _sync_folder(path.absolute().parent)
+            except BaseException:
+                _remove(draft)
+                raise
         return cls.open(path, clock=clock, probe=probe, max_pages=max_pages)
 
     @classmethod
@@ -102,11 +104,9 @@ class Ledger(RowSource):
         not whole. Nothing is altered by a refusal; a sealed ledger stays as it is until something is appended.
         """
         path = Path(path)
-        if not database.looks_like_sqlite(path):
-            raise LedgerError(f"{path}: it is not a ledger{'' if path.stat().st_size else ', the file is empty'}")
+        database.refuse_foreign(path)
         if not (os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)):
             raise StorageError(f"{path}: it may not be written, or its folder may not")
-        database.refuse_foreign_journal(path)
         with database.ours(path):
             return cls(path, _checked_state(path), clock, probe, max_pages)
 
@@ -354,6 +354,11 @@ def _checked_state(path: Path) -> State:
         if sealed:  # a kill may have come between the seal and this
             leave_wal(connection, path)
         return State(last.sequence, last.digest, sealed)
+
+
+def _remove(draft: Path) -> None:
+    for name in (draft, draft.with_name(draft.name + "-journal")):
+        name.unlink(missing_ok=True)
 
 
 def _sync_folder(folder: Path) -> None:
