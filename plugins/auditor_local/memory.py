@@ -18,7 +18,7 @@ from auditor.corpus import Corpus
 from auditor.errors import ConfigurationError
 from auditor.jsonl import JsonLine, read_json_lines
 from auditor.model import TransportOutcome
-from auditor.path import read_bytes
+from auditor.path import local_path, read_bytes
 from auditor.suggestion import did_you_mean
 from auditor.system import EvidenceSupport, Reply, Request, Store, System, SystemTraits, Work
 from auditor_local.expectation import Expected, expected
@@ -64,13 +64,13 @@ class SimulatedMemory(System):
     def inputs(self) -> Mapping[str, str]:
         """The digest of the file of prepared answers."""
         try:
-            return {"memory": digest(read_bytes(self.config.memory))}
+            return {"memory": digest(read_bytes(local_path(self.config.memory, Path())))}
         except OSError as error:
             raise ConfigurationError(f"cannot be read: {error.strerror}", file=str(self.config.memory)) from error
 
     def open(self, corpus: Corpus, work: Work) -> Store:
         """Read the prepared answers; the corpus is not looked at."""
-        return Store("simulated-memory", {}, _read(self.config.memory))
+        return Store("simulated-memory", {}, _read(local_path(self.config.memory, Path())))
 
     def ask(self, store: Store, request: Request) -> Reply:
         """The prepared answer to this very text, else one made up from the text and the seed."""
