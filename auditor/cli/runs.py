@@ -50,7 +50,10 @@ def run_names(runs: Path) -> list[str]:
 
 
 def resolve_run(name: str | None, runs: Path) -> Path:
-    """The folder or file that ``name`` means; without a name the newest run. ``ConfigurationError`` when none is there."""
+    """The folder or file that ``name`` means; without a name the newest run.
+
+    Raises ``ConfigurationError`` when there is none.
+    """
     names: Sequence[str] = run_names(runs)
     if name is None:
         if not names:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from auditor.cli.output import columns, say, say_json
 from auditor.cli.runs import RUNS_OPTION, RunName, resolve_run
 from auditor.errors import ConfigurationError, ExitCode, NotChecked
+
+if TYPE_CHECKING:
+    from auditor.ledger import Check, VerifyReport
 
 __all__ = ["verify"]
 
@@ -38,23 +41,25 @@ def verify(run: str | None, runs_dir: Path, as_json: bool) -> int:
         path = resolve_run(run, runs_dir)
     except ConfigurationError as error:
         raise NotChecked(str(error)) from error
-    report: Any = import_module("auditor.archive" if path.is_dir() else "auditor.ledger")
-    outcome = report.verify_run(path) if path.is_dir() else report.verify(path)
+    outcome = _verified(path)
     if as_json:
         say_json({"path": str(path), "exit_code": int(outcome.exit_code), "checks": _as_json(outcome.checks)})
     else:
-        for line in columns([[_state(check), check.name, check.detail or "-"] for check in outcome.checks]):
+        for line in columns([[check.state.value, check.name, check.detail or "-"] for check in outcome.checks]):
             say(line)
         say(f"{_VERDICTS.get(outcome.exit_code, 'failed')} (exit code {int(outcome.exit_code)})")
     return int(outcome.exit_code)
 
 
-def _state(check: Any) -> str:
-    return str(check.state.value).replace("_", " ")
+def _verified(path: Path) -> VerifyReport:
+    if path.is_dir():
+        archive: Any = import_module("auditor.archive")
+        report: VerifyReport = archive.verify_run(path)
+        return report
+    from auditor.ledger import verify as verify_ledger
+
+    return verify_ledger(path)
 
 
-def _as_json(checks: Sequence[Any]) -> list[dict[str, Any]]:
-    return [
-        {"name": c.name, "state": _state(c), "detail": c.detail, "sequence": getattr(c, "sequence", None)}
-        for c in checks
-    ]
+def _as_json(checks: Sequence[Check]) -> list[dict[str, Any]]:
+    return [{"name": c.name, "state": c.state.value, "detail": c.detail, "sequence": c.sequence} for c in checks]

@@ -19,22 +19,22 @@ import yaml
 from auditor.canonical import Json, decimal_text
 from auditor.errors import SpecError
 
-__all__ = ["Document", "KeyPath", "dotted", "frozen_form", "parse_key", "read_document"]
+__all__ = ["NUMBER", "Document", "KeyPath", "dotted", "frozen_form", "parse_key", "read_document"]
 
 KeyPath: TypeAlias = tuple["str | int", ...]
 
 _MAX_BYTES = 512 * 1024
 _MAX_DEPTH = 32
 _MAX_NODES = 50_000
-_MAX_DIGITS = 15  # below 2**53 in any case
+_MAX_DIGITS = {"int": 15, "float": 30}  # an integer stays below 2**53
 _MAX_EXPONENT = 30
 
 _PREFIX = "tag:yaml.org,2002:"
-_DECIMAL = r"^[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$"
+NUMBER = r"^[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$"
 _RESOLVERS: tuple[tuple[str, str, str], ...] = (
     ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
     ("int", r"^[-+]?(?:0|[1-9][0-9]*)$", "-+0123456789"),
-    ("float", _DECIMAL, "-+.0123456789"),
+    ("float", NUMBER, "-+.0123456789"),
     ("null", r"^(?:~|null|Null|NULL|)$", "~nN\0"),
     ("merge", r"^<<$", "<"),
 )
@@ -221,8 +221,8 @@ class _Walk:
 
     def number(self, node: yaml.ScalarNode, text: str, kind: str) -> int | Decimal:
         mantissa = re.split("[eE]", text, maxsplit=1)[0]
-        if sum(map(str.isdigit, mantissa)) > _MAX_DIGITS:
-            raise self.error(node, f"a number may have {_MAX_DIGITS} digits; put it in quotes if it is a name")
+        if sum(map(str.isdigit, mantissa)) > (most := _MAX_DIGITS[kind]):
+            raise self.error(node, f"a number may have {most} digits here; put it in quotes if it is a name")
         if kind == "int":
             return int(text)
         number = Decimal(text)

@@ -5,6 +5,7 @@ Invariant: an unknown key is an error. What a plugin's own config may hold is th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from auditor.analysis import Contract
+from auditor.spec.document import NUMBER
 
 __all__ = [
     "AnalysisSpec",
@@ -36,9 +38,12 @@ __all__ = [
 DEFAULT_CONDITION = "default"
 
 
-def _no_bool(value: Any) -> Any:
-    """true is 1 to Python, and never a number to an author."""
-    if isinstance(value, bool):
+def _plain_number(value: Any) -> Any:
+    """true is 1 to Python, and ``012`` and ``1_000`` are numbers; none of them is one to an author.
+
+    Text is let through where it reads as a number does in YAML: a variable's value is text.
+    """
+    if isinstance(value, bool) or (isinstance(value, str) and not re.match(NUMBER, value[:50])):
         raise PydanticCustomError("number_expected", "expected a number")
     return value
 
@@ -57,8 +62,8 @@ def _tag_text(value: Any) -> Any:
 
 
 Name = Annotated[str, Field(min_length=1, max_length=64), AfterValidator(_displayable)]
-Whole = Annotated[int, BeforeValidator(_no_bool), Field(lt=2**53)]
-Number = Annotated[Decimal, BeforeValidator(_no_bool)]
+Whole = Annotated[int, BeforeValidator(_plain_number), Field(lt=2**53)]
+Number = Annotated[Decimal, BeforeValidator(_plain_number)]
 Tag = Annotated[str, BeforeValidator(_tag_text, json_schema_input_type=str | int | float | bool), Field(max_length=200)]
 Config = Mapping[str, Any]
 
