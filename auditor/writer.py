@@ -9,7 +9,22 @@ from pathlib import Path
 
 from auditor.findings import Findings
 
-__all__ = ["ReportData", "ReportWriter"]
+__all__ = ["ReportData", "ReportWriter", "VoteRow"]
+
+
+@dataclass(frozen=True, slots=True)
+class VoteRow:
+    """What one labeller said of one unique input, after repair and before. A non-label stands where no vote does."""
+
+    kind: str
+    input: str
+    labeller: str
+    family: str
+    vote: str | None
+    non_label: str | None
+    first_vote: str | None
+    first_non_label: str | None
+    reduced: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +38,7 @@ class ReportData:
     protocol: Mapping[str, object]
     texts: Mapping[str, str] = field(default_factory=dict)
     public: bool = False
+    votes: tuple[VoteRow, ...] = ()
 
 
 class ReportWriter(ABC):
