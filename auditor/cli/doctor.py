@@ -56,7 +56,7 @@ class Finding:
 
 
 @click.command()
-@click.argument("spec", type=click.Path(path_type=Path), required=False)
+@click.argument("spec", required=False)
 @click.option(
     "--runs-dir",
     type=click.Path(path_type=Path, file_okay=False),
@@ -65,7 +65,7 @@ class Finding:
     help="Where runs are to be written.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def doctor(spec: Path | None, runs_dir: Path, as_json: bool) -> int:
+def doctor(spec: str | None, runs_dir: Path, as_json: bool) -> int:
     """Check this machine and the plugins; with SPEC also that it loads, and that all it names is installed.
 
     Exits with the code of the first check that failed. Calls no system and no model.
@@ -79,7 +79,7 @@ def doctor(spec: Path | None, runs_dir: Path, as_json: bool) -> int:
     return next((finding.code for finding in findings if finding.state is State.FAILED), ExitCode.OK)
 
 
-def examine(runs: Path, spec: Path | None = None) -> Iterator[Finding]:
+def examine(runs: Path, spec: str | None = None) -> Iterator[Finding]:
     """All checks, in order."""
     checks: list[tuple[str, Callable[[], Finding]]] = [
         ("python", _python),
@@ -179,10 +179,12 @@ def _plugins() -> Iterator[Finding]:
         yield Finding(f"plugin {record.name}", State.FAILED, detail, ExitCode.PLUGIN)
 
 
-def _spec(path: Path) -> Iterator[Finding]:
+def _spec(name: str) -> Iterator[Finding]:
+    from auditor.cli.run import resolve_spec
     from auditor.spec import load_spec
 
     try:
+        path = resolve_spec(name)
         loaded = load_spec(path)
     except AuditorError as error:
         yield Finding("spec", State.FAILED, str(error), error.exit_code)
@@ -198,10 +200,9 @@ def _spec(path: Path) -> Iterator[Finding]:
 
 def _names(loaded: LoadedSpec) -> Finding:
     from auditor.discovery import discover
-    from auditor.prompts import prompt_names
     from auditor.spec import check_names, installed_names
 
-    check_names(loaded, installed_names(discover(), prompt_names()))
+    check_names(loaded, installed_names(discover()))
     return Finding("names", State.PASSED, "every kind, source, judge, analysis and prompt is installed")
 
 

@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from auditor.cli.interrupt import on_interrupt
 from auditor.cli.output import say, say_json
 from auditor.cli.runs import RUNS_OPTION, RunName, resolve_run
+from auditor.cli.text import visible
 from auditor.errors import ExitCode, SpecError
 from auditor.suggestion import did_you_mean
 
 if TYPE_CHECKING:
-    from auditor.findings import Findings
+    from auditor.campaign.run import RunResult
+    from auditor.engine import Engine
+    from auditor.ledger import Ledger
 
 __all__ = ["resolve_spec", "run"]
+
+_SHUTDOWN_S = 0.5
 
 
 @click.command()
 @click.argument("spec")
 @click.option("--new", is_flag=True, help="Ask everything again, in a run of its own.")
 @click.option("--retry", is_flag=True, help="Ask again what failed for technical reasons, in the run that is there.")
-@click.option(
-    "--from",
-    "parent",
-    type=RunName(),
-    metavar="RUN",
-    help="Take over from RUN what is unchanged, and ask only the rest.",
-)
+@click.option("--from", "parent", type=RunName(), metavar="RUN", help="Take over what RUN has unchanged; ask the rest.")
 @click.option("--accept-version", is_flag=True, help="Go on although installed versions have changed; it is recorded.")
-@click.option("--yes", is_flag=True, help="Do not ask before calls that cost money or leave this machine.")
+@click.option("--yes", is_flag=True, help="Ask nothing before starting; for scripts.")
 @RUNS_OPTION
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def run(
     spec: str,
@@ -50,52 +49,68 @@ def run(
 
     A run that was stopped, by whatever, is gone on with; a finished one is shown and nothing is asked.
     """
-    from auditor.cli.progress import observer_for
-
     if new and retry:
         raise click.UsageError("--new asks everything again, --retry only what failed: choose one")
-    campaign: Any = import_module("auditor.campaign")
-    options = campaign.RunOptions(
-        spec=resolve_spec(spec),
-        runs=runs_dir,
+    from auditor.campaign.run import RunOptions, run_campaign
+    from auditor.cli.progress import observer_for
+    from auditor.discovery import discover
+    from auditor.event import Event
+
+    options = RunOptions(
+        spec=str(resolve_spec(spec)),
+        runs_dir=runs_dir,
         new=new,
         retry=retry,
         parent=None if parent is None else resolve_run(parent, runs_dir),
         accept_version=accept_version,
-        yes=yes,
     )
-    with observer_for(quiet=quiet) as observer:
-        result = campaign.run_campaign(options, observer)
-    _show(result, as_json=as_json)
-    return ExitCode.OK if result.complete else ExitCode.INCOMPLETE
+    with observer_for(quiet=quiet) as shown:
+
+        def observe(event: Event) -> None:
+            shown(event)
+            discover().notify(event)
+
+        result = run_campaign(options, observe, on_engine=_close_on_interrupt)
+    return _show(result, as_json=as_json)
 
 
 def resolve_spec(spec: str) -> Path:
     """The file that ``spec`` names: a path, else a bundled spec."""
-    from auditor.discovery import discover
-
     path = Path(spec)
     if path.is_file():
         return path
-    names = [offered.name for offered in discover().bundled_specs()]
-    if spec in names:
-        return discover().bundled_spec(spec)
     if path.is_dir():
         inside = path / "audit.yaml"
         raise SpecError(f"is a folder; did you mean {str(inside)!r}?" if inside.is_file() else "is a folder", file=spec)
-    shipped = f" (shipped: {', '.join(names)})" if names else ""
-    hint = f"{did_you_mean(spec, names)}{shipped}"
+    from auditor.discovery import discover
+
+    names = [offered.name for offered in discover().bundled_specs()]
+    if spec in names:
+        return discover().bundled_spec(spec)
+    hint = did_you_mean(spec, names) or (f" (shipped: {', '.join(names)})" if names else "")
     raise SpecError(f"there is no such file, nor a shipped spec of that name{hint}", file=spec)
 
 
-def _show(result: Any, *, as_json: bool) -> None:
+def _close_on_interrupt(engine: Engine, ledger: Ledger) -> None:
+    """On Ctrl-C: no new call, then what is recorded goes to the disk."""
+    on_interrupt(ledger.close)
+    on_interrupt(lambda: engine.shutdown(_SHUTDOWN_S))
+
+
+def _show(result: RunResult, *, as_json: bool) -> int:
+    from auditor.campaign.run import RunState
     from auditor.cli.show import show_findings
     from auditor.findings_json import to_json
 
-    findings: Findings = result.findings
+    complete = bool(result.findings.operations.get("complete"))
     if as_json:
-        say_json({"run": str(result.folder), "complete": result.complete, "findings": to_json(findings)})
-        return
-    show_findings(findings)
-    say()
-    say(f"{result.folder}: {'complete' if result.complete else 'not complete'}")
+        document = to_json(result.findings)
+        say_json({"run": str(result.folder), "state": result.state.value, "complete": complete, "findings": document})
+    else:
+        show_findings(result.findings)
+        say()
+        ended = visible(result.ended)
+        already = f", asked until {ended}; nothing was asked now (--new asks anew)"
+        how = already if result.state is RunState.ALREADY else f", ended {ended}"
+        say(f"{visible(str(result.folder))}: {'complete' if complete else 'NOT COMPLETE'}{how}")
+    return ExitCode.OK if complete else ExitCode.INCOMPLETE

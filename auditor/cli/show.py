@@ -1,24 +1,75 @@
-"""Findings on standard output."""
+"""Findings on standard output: every section, then what the run took."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
 from auditor.cli.output import is_terminal, say, width
 from auditor.cli.tables import section_lines
-from auditor.findings import Findings
+from auditor.findings import Cell, Column, Findings, Section, Table, Unit
 
-__all__ = ["show_findings"]
+__all__ = ["operations_section", "show_findings"]
+
+_OPERATIONS = (
+    Column("system", "System"),
+    Column("asked", "Asked", Unit.COUNT),
+    Column("attempts", "Attempts", Unit.COUNT),
+    Column("median", "Median latency", Unit.MILLISECONDS),
+    Column("p95", "p95 latency", Unit.MILLISECONDS),
+    Column("cost", "Cost", Unit.USD),
+    Column("models", "Models, as the vendor names them"),
+)
 
 
 def show_findings(findings: Findings) -> None:
     """Every section, in the order of the findings."""
     emphasis = _bold if is_terminal() else str
-    for number, section in enumerate(findings.sections):
+    sections = [*findings.sections]
+    if (section := operations_section(findings.operations)) is not None:
+        sections.append(section)
+    for number, section in enumerate(sections):
         if number:
             say()
         for line in section_lines(section, width(), emphasis=emphasis):
             say(line)
+
+
+def operations_section(operations: Mapping[str, object]) -> Section | None:
+    """Latency and cost by system. A price that is unknown for some replies makes the sum unknown, not smaller."""
+    systems = operations.get("systems")
+    if not isinstance(systems, Sequence) or not systems:
+        return None
+    rows = tuple(_row(system) for system in systems if isinstance(system, Mapping))
+    table = Table("operations", "What it took", _OPERATIONS, rows)
+    return Section("operations", "Operations", 1, (table,))
+
+
+def _row(system: Mapping[str, Any]) -> tuple[Cell, ...]:
+    latency = system.get("latency_ms") or {}
+    name = f"{system.get('name')} (simulated)" if system.get("simulated") else str(system.get("name"))
+    cost = system.get("cost_usd")
+    if system.get("unpriced"):
+        cost = None if cost is None else f"${cost} and {system['unpriced']} replies of unknown price"
+    return (
+        name,
+        system.get("asked"),
+        system.get("attempts"),
+        _number(latency.get("median")),
+        _number(latency.get("p95")),
+        _number(cost),
+        ", ".join(map(str, system.get("models") or ())) or "not reported",
+    )
+
+
+def _number(value: Any) -> Cell:
+    """A decimal as the findings store it (text) for display; what is no number stays the text that it is."""
+    try:
+        return None if value is None else float(value)
+    except (TypeError, ValueError):
+        return str(value)
 
 
 def _bold(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from auditor.spec.loading import LoadedSpec, parse_config
@@ -15,13 +16,19 @@ if TYPE_CHECKING:
 __all__ = ["check_configs", "check_names", "installed_names"]
 
 
-def installed_names(plugins: Plugins, prompts: Collection[str]) -> Known:
-    """What ``plugins`` offer, and the names of the ``prompts`` that the core ships, by hook."""
+def installed_names(plugins: Plugins) -> Known:
+    """What ``plugins`` offer, by hook, and the prompts that the core ships."""
 
     def known(hook: str) -> Collection[str]:
-        return prompts if hook == "prompts" else [offered.name for offered in plugins.offered(hook)]
+        return _prompt_names() if hook == "prompts" else [offered.name for offered in plugins.offered(hook)]
 
     return known
+
+
+def _prompt_names() -> list[str]:
+    """Names of the template files in ``auditor.prompts``."""
+    files = (item.name for item in resources.files("auditor.prompts").iterdir() if item.is_file())
+    return sorted({name.partition(".")[0] for name in files if not name.endswith(".py")})
 
 
 def check_names(loaded: LoadedSpec, known: Known) -> None:
