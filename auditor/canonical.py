@@ -38,7 +38,7 @@ def check(value: object) -> None:
     if kind is str or kind is bool or value is None:
         return
     if kind is int:
-        if not -_MAX_INTEGER < value < _MAX_INTEGER:  # type: ignore[operator]
+        if not -_MAX_INTEGER < value < _MAX_INTEGER:  # type: ignore[operator] # its type was just seen
             raise ValueError(f"integer {value} is outside ±2**53")
     elif isinstance(value, Mapping):
         for key, item in value.items():

@@ -43,6 +43,9 @@ SHIPPED_DISTRIBUTION = "rag-auditor"
 CORE_NAMES: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "auditor_analyses": frozenset({"penalty"}),
+        "auditor_commands": frozenset(
+            {"completion", "doctor", "init", "plugins", "report", "run", "schema", "status", "verify"}
+        ),
         "auditor_label_kinds": frozenset({"stance", "verdict"}),
     }
 )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Chunk",
     "Citation",
+    "EmbedderPort",
     "EvidenceSupport",
     "ModelPort",
     "Ports",

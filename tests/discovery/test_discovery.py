@@ -219,6 +219,8 @@ def test_shipped_names_cannot_be_taken(site: ScratchSite) -> None:
     assert mask.state is PluginState.REFUSED and "is shipped with rag-auditor" in mask.reason
     core = site.record("core", shipped=True)
     assert core.state is PluginState.REFUSED and "a name of the core" in core.reason
+    site.add("run-plugin", {"auditor_runs.py": offering("auditor_commands", "Offer('run', 'Mine', 'm:o')")})
+    assert "a name of the core" in site.record("runs", shipped=True).reason
     both = site.plugins(shipped=True)
     assert both.find(taken.hook, taken.name).distribution == SHIPPED_DISTRIBUTION
     assert [r for r in both.records if r.distribution == SHIPPED_DISTRIBUTION] == list(shipped.records)

@@ -18,7 +18,7 @@ from types import TracebackType
 from auditor.discovery import candidates, discover, examine
 from auditor.plugins import PluginRecord, Plugins
 
-__all__ = ["ScratchSite", "run_python"]
+__all__ = ["ScratchSite", "run_auditor", "run_python"]
 
 
 class ScratchSite:
@@ -103,3 +103,11 @@ def run_python(
         env=variables,
         check=False,
     )
+
+
+def run_auditor(
+    *arguments: str, path: Path | None = None, timeout_s: float = 60, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a child process, as its console script does."""
+    code = "import sys; from auditor.cli import cli; sys.argv[0] = 'auditor'; sys.exit(cli())"
+    return run_python("-c", code, *arguments, path=path, timeout_s=timeout_s, environment=environment)

@@ -7,10 +7,8 @@ import json
 import sys
 from pathlib import Path
 
-import pytest
-
 from auditor.hookspecs import HOOK_VERSIONS
-from scratch_site import ScratchSite, run_python
+from scratch_site import ScratchSite, run_auditor, run_python
 
 _LOAD_ALL = """
 import json, sys
@@ -54,11 +52,25 @@ def test_built_package_is_found_and_every_hook_works(acme_site: Path) -> None:
 
 def test_command_of_the_package(acme_site: Path) -> None:
     """The package's command stands in ``auditor --help`` and runs."""
-    pytest.importorskip("auditor.cli.main", reason="the command line has not landed")
-    listed = run_python("-m", "auditor", "--help", path=acme_site)
+    listed = run_auditor("--help", path=acme_site)
     assert "acme-hello" in listed.stdout and "Say hello from Acme" in listed.stdout, listed.stderr
-    done = run_python("-m", "auditor", "acme-hello", "--name", "Turku", path=acme_site)
+    done = run_auditor("acme-hello", "--name", "Turku", path=acme_site)
     assert (done.returncode, done.stdout) == (0, "Acme says hello to Turku.\n"), done.stderr
+
+
+def test_package_is_listed(acme_site: Path) -> None:
+    """``auditor plugins --json`` names the distribution, its version, and each kind that it offers."""
+    done = run_auditor("plugins", "--json", path=acme_site)
+    assert done.returncode == 0, done.stderr
+    text = json.dumps(next(row for row in _rows(json.loads(done.stdout)) if row.get("name") == "acme"))
+    for expected in ("auditor-acme", "2.3.4", "acme-search", "acme-contains", "acme-states", "acme-hello"):
+        assert expected in text
+
+
+def _rows(listed: object) -> list[dict[str, object]]:
+    found = listed["plugins"] if isinstance(listed, dict) else listed
+    assert isinstance(found, list)
+    return found
 
 
 def test_acme_without_its_plugin_metadata_is_absent(tmp_path: Path) -> None:
