@@ -10,4 +10,6 @@ __all__ = ["auditor_bundled_specs"]
 @hookimpl
 def auditor_bundled_specs() -> list[Offer]:
     """The spec ``demo``."""
-    return [Offer("demo", "three local systems on a small corpus; no key, no network", "auditor_demo_corpus.bundle:demo")]
+    return [
+        Offer("demo", "three local systems on a small corpus; no key, no network", "auditor_demo_corpus.bundle:demo")
+    ]
