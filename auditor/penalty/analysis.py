@@ -60,9 +60,10 @@ def _scores(view: AnalysisView, found: Sequence[Sample]) -> Iterator[Block]:
         yield claimed_table(found)
         yield Note(NoteKind.WARNING, _CLAIMED)
     yield states_table(found)
-    yield reasons_table(found)
     yield excluded_table(found, k)
-    yield tipping_table(found, k)
+    if any(not cell.scored for sample in found for cell in sample.cells):
+        yield reasons_table(found)
+        yield tipping_table(found, k)
 
 
 def _marks(found: Sequence[Sample]) -> Iterator[Block]:

@@ -15,8 +15,8 @@ __all__ = ["SMALL_G", "Estimated", "Interval", "critical_value", "mover_differen
 
 SMALL_G = 30  # below this many clusters Student's t stands in for the normal distribution
 
-_SMALLEST_P = 1e-15
-_BISECTIONS = 40  # halvings of ln(1e-15) … 0: a relative error below 1e-10
+_SMALLEST_P = 1e-9  # below it 1 − α has too few digits left
+_BISECTIONS = 32  # halvings of ln(1e-9) … 0: a relative error below 1e-8
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def _hypotenuse(a: float, b: float, correlation: float) -> float:
 def p_value_by_bisection(interval: Callable[[float], Interval], null: float = 0.0) -> float:
     """The smallest α at which the interval of level 1 − α excludes ``null`` (METHODS §2, *ΔQ*).
 
-    Found on a logarithmic scale; what lies below 1e-15 is given as 1e-15. 1.0 where no level excludes it.
+    Found on a logarithmic scale; what lies below 1e-9 is given as 1e-9. 1.0 where no level excludes it.
     """
 
     def excludes(alpha: float) -> bool:

@@ -5,6 +5,7 @@ Invariant: a paired estimate is over the questions that both systems were scored
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -83,14 +84,17 @@ def score_difference(
     mine, other = score_of(ours, k), score_of(theirs, k)
     if mine is None or other is None:
         return None
-    together = correlation(_score_residuals(ours, mine.k, mine.value), _score_residuals(theirs, other.k, other.value))
+    together = correlation(_score_residuals(ours, mine.k), _score_residuals(theirs, other.k))
     return Difference(mine, other, together, len(ours), mine.right.clusters)
 
 
-def _score_residuals(items: Sequence[ScoreItem], k: Fraction, mean: Fraction) -> dict[int, Fraction]:
-    found: dict[int, Fraction] = {}
-    for item in items:
-        found[item.cluster] = found.get(item.cluster, Fraction(0)) + item.score(k) - mean
+def _score_residuals(items: Sequence[ScoreItem], k: Fraction) -> dict[int, int]:
+    """Σ(question mean − mean) of each cluster, in one integer unit of its own."""
+    unit = math.lcm(*(item.trials for item in items))
+    scores = [(k.denominator * i.right - k.numerator * i.wrong) * (unit // i.trials) for i in items]
+    total, found = sum(scores), dict[int, int]()
+    for item, score in zip(items, scores, strict=True):
+        found[item.cluster] = found.get(item.cluster, 0) + score * len(items) - total
     return found
 
 
@@ -112,7 +116,7 @@ def _difference(first: Sequence[Item], second: Sequence[Item], weighting: Weight
     mine, other = rate(first, weighting), rate(second, weighting)
     if mine is None or other is None:
         return None
-    together = correlation(residuals(first, mine.value, weighting), residuals(second, other.value, weighting))
+    together = correlation(residuals(first, weighting), residuals(second, weighting))
     clusters = {item.cluster for item in first} | {item.cluster for item in second}
     return Difference(mine, other, together, min(len(first), len(second)), len(clusters))
 

@@ -53,12 +53,6 @@ class Item:
         if not 1 <= self.trials or not 0 <= self.total <= self.trials:
             raise ValueError(f"{self.total} of {self.trials} trials is not a count")
 
-    def share(self, weighting: Weighting) -> tuple[Fraction, int]:
-        """Numerator and denominator that the item adds to the ratio."""
-        if weighting is Weighting.QUESTIONS:
-            return self.total / self.trials, 1
-        return self.total, self.trials
-
 
 @dataclass(frozen=True, slots=True)
 class Rate:
@@ -102,57 +96,87 @@ def rate(items: Sequence[Item], weighting: Weighting = Weighting.TRIALS) -> Rate
     """
     if not items:
         return None
-    shares = [item.share(weighting) for item in items]
-    value = sum((a for a, _ in shares), Fraction(0)) / sum(b for _, b in shares)
-    trials = sum(item.trials for item in items)
+    parts = _parts(items, weighting)
     clusters = len({item.cluster for item in items})
-    deff = _design_effect(items, weighting, value, trials) if clusters > 1 else None
-    return Rate(value, trials, len(items), clusters, deff)
+    deff = _design_effect(parts, len(items)) if clusters > 1 else None
+    return Rate(parts.value, parts.trials, len(items), clusters, deff)
 
 
-def residuals(items: Iterable[Item], value: Fraction, weighting: Weighting) -> dict[int, Fraction]:
-    """Linearised residual Σ(a − value·b) of each cluster."""
-    found: dict[int, Fraction] = {}
-    for item in items:
-        a, b = item.share(weighting)
-        found[item.cluster] = found.get(item.cluster, Fraction(0)) + a - value * b
-    return found
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Numerators, in units of 1/``unit``, and denominators of the ratio, as integers, with their clusters."""
+
+    clusters: tuple[int, ...]
+    numerators: tuple[int, ...]
+    denominators: tuple[int, ...]
+    unit: int
+    trials: int
+
+    @property
+    def value(self) -> Fraction:
+        return Fraction(sum(self.numerators), self.unit * sum(self.denominators))
+
+    def residuals(self) -> dict[int, int]:
+        """Σ(a − value·b) of each cluster, times ``unit``·Σb: integers."""
+        top, bottom = sum(self.numerators), sum(self.denominators)
+        found: dict[int, int] = {}
+        for cluster, a, b in zip(self.clusters, self.numerators, self.denominators, strict=True):
+            found[cluster] = found.get(cluster, 0) + a * bottom - top * b
+        return found
 
 
-def correlation(first: Mapping[int, Fraction], second: Mapping[int, Fraction]) -> float:
-    """Correlation of two estimates from their cluster residuals; 0 where one of them does not vary.
+def _parts(items: Sequence[Item], weighting: Weighting) -> _Parts:
+    by_question = weighting is Weighting.QUESTIONS
+    divisors = [item.total.denominator * (item.trials if by_question else 1) for item in items]
+    unit = math.lcm(*divisors)
+    return _Parts(
+        tuple(item.cluster for item in items),
+        tuple(item.total.numerator * (unit // divisor) for item, divisor in zip(items, divisors, strict=True)),
+        tuple(1 if by_question else item.trials for item in items),
+        unit,
+        sum(item.trials for item in items),
+    )
+
+
+def residuals(items: Sequence[Item], weighting: Weighting) -> dict[int, int]:
+    """Linearised residual Σ(a − value·b) of each cluster, in one integer unit of its own."""
+    return _parts(items, weighting).residuals()
+
+
+def correlation(first: Mapping[int, int], second: Mapping[int, int]) -> float:
+    """Correlation of two estimates from their cluster residuals (any units); 0 where one of them does not vary.
 
     Where clusters are single questions it is the correlation of question means that METHODS §2 names.
     """
-    product = sum((value * second[key] for key, value in first.items() if key in second), Fraction(0))
+    product = sum(value * second[key] for key, value in first.items() if key in second)
     squares = _squares(first.values()) * _squares(second.values())
     if squares == 0:
         return 0.0
-    size = math.sqrt(product * product / squares)
-    return size if product > 0 else -size
+    return math.copysign(math.sqrt(Fraction(product * product, squares)), product)
 
 
-def _squares(values: Iterable[Fraction]) -> Fraction:
-    return sum((value * value for value in values), Fraction(0))
+def _squares(values: Iterable[int]) -> int:
+    return sum(value * value for value in values)
 
 
-def _design_effect(items: Sequence[Item], weighting: Weighting, value: Fraction, trials: int) -> Fraction:
+def _design_effect(parts: _Parts, questions: int) -> Fraction:
     """METHODS §2, *Rate*: between-cluster variance over p(1−p)/n, held between 1 + (r̄−1)/2 and the trials a cluster.
 
     Clusters of unequal size count as in a fully correlated sample, n·Σb²/(Σb)²: the trials a cluster when sizes are
     equal. Clusters that are all alike show no variance to estimate from and take that maximum.
     """
     sizes: dict[int, int] = {}
-    for item in items:
-        sizes[item.cluster] = sizes.get(item.cluster, 0) + item.share(weighting)[1]
-    total = sum(sizes.values())
-    most = Fraction(trials * sum(size * size for size in sizes.values()), total * total)
-    squares = _squares(residuals(items, value, weighting).values())
+    for cluster, b in zip(parts.clusters, parts.denominators, strict=True):
+        sizes[cluster] = sizes.get(cluster, 0) + b
+    total, clusters = sum(sizes.values()), len(sizes)
+    most = Fraction(parts.trials * _squares(sizes.values()), total * total)
+    squares = _squares(parts.residuals().values())
     if squares == 0:
         return most
-    variance = Fraction(len(sizes), len(sizes) - 1) * squares / (total * total)
-    least = 1 + (Fraction(trials, len(items)) - 1) / 2
-    return min(most, max(least, variance * trials / (value * (1 - value))))
+    variance = Fraction(clusters * squares, (clusters - 1) * (parts.unit * total * total) ** 2)
+    least = 1 + (Fraction(parts.trials, questions) - 1) / 2
+    value = parts.value
+    return min(most, max(least, variance * parts.trials / (value * (1 - value))))
 
 
 def upper_bound(value: float, clusters: int, confidence: float = 0.95) -> float:

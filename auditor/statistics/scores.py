@@ -98,7 +98,7 @@ def score_of(items: Sequence[ScoreItem], k: Decimal | Fraction | int) -> Score |
     right, wrong = rate(rights, _QUESTIONS), rate(wrongs, _QUESTIONS)
     if right is None or wrong is None:
         return None
-    together = correlation(residuals(rights, right.value, _QUESTIONS), residuals(wrongs, wrong.value, _QUESTIONS))
+    together = correlation(residuals(rights, _QUESTIONS), residuals(wrongs, _QUESTIONS))
     return Score(Fraction(k), right, wrong, together)
 
 
