@@ -34,6 +34,8 @@ class _Form:
     def stated(self, passage: Passage) -> bool:
         if not self.spaced_words.strip():
             return True
+        if self.values and self.spaced_words.replace(" ", "").isdigit():  # "€690": its words alone are any 690
+            return self.values.all_in(passage.values)
         return self.spaced_words in passage.spaced_words or self.values.all_in(passage.values)
 
     def hinted(self, passage: Passage) -> bool:

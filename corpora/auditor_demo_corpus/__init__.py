@@ -1,4 +1,4 @@
-"""The demo: documents of a company that does not exist, questions, canaries with proofs, and the spec that audits them."""
+"""The demo: documents of a company that does not exist, questions, canaries with proofs, and the spec."""
 
 from __future__ import annotations
 
@@ -10,6 +10,5 @@ __all__ = ["auditor_bundled_specs"]
 @hookimpl
 def auditor_bundled_specs() -> list[Offer]:
     """The spec ``demo``."""
-    return [
-        Offer("demo", "three local systems on a small corpus; no key, no network", "auditor_demo_corpus.bundle:demo")
-    ]
+    summary = "three local systems on a small corpus; no key, no network"
+    return [Offer("demo", summary, "auditor_demo_corpus.bundle:demo")]
