@@ -194,8 +194,12 @@ def _spec(name: str) -> Iterator[Finding]:
     yield Finding("spec", State.PASSED, detail)
     if loaded.variables:
         yield Finding("variables", State.PASSED, ", ".join(loaded.variables))
-    yield _guarded("names", lambda: _names(loaded))
-    yield _guarded("settings", lambda: _settings(loaded))
+    names = _guarded("names", lambda: _names(loaded))
+    yield names
+    if names.state is State.PASSED:
+        yield _guarded("settings", lambda: _settings(loaded))
+    else:
+        yield Finding("settings", State.NOT_CHECKED, "not every name is installed")
 
 
 def _names(loaded: LoadedSpec) -> Finding:

@@ -51,19 +51,14 @@ def run(
     """
     if new and retry:
         raise click.UsageError("--new asks everything again, --retry only what failed: choose one")
+    path = resolve_spec(spec)
+    source = None if parent is None else resolve_run(parent, runs_dir)
     from auditor.campaign.run import RunOptions, run_campaign
     from auditor.cli.progress import observer_for
     from auditor.discovery import discover
     from auditor.event import Event
 
-    options = RunOptions(
-        spec=str(resolve_spec(spec)),
-        runs_dir=runs_dir,
-        new=new,
-        retry=retry,
-        parent=None if parent is None else resolve_run(parent, runs_dir),
-        accept_version=accept_version,
-    )
+    options = RunOptions(path, runs=runs_dir, new=new, retry=retry, parent=source, accept_version=accept_version)
     with observer_for(quiet=quiet) as shown:
 
         def observe(event: Event) -> None:

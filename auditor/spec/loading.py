@@ -69,7 +69,6 @@ class LoadedSpec:
     """A valid spec with its origin.
 
     ``base``: the folder that relative paths start from. ``source``: what is frozen, in the ledger's subset of JSON.
-    ``variables``: names of the environment variables that the spec uses.
     """
 
     spec: Spec
@@ -81,6 +80,7 @@ class LoadedSpec:
 
     @property
     def variables(self) -> tuple[str, ...]:
+        """Names of the environment variables that the spec uses."""
         return tuple(sorted(self.expansion.variables))
 
     def frozen(self, *path: str | int) -> Json:
