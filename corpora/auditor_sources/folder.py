@@ -35,8 +35,8 @@ class FolderConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     path: Path = Field(description="The folder, relative to the spec.")
-    include: tuple[str, ...] = Field((), description="Only files that match one of these; all when empty.")
-    exclude: tuple[str, ...] = Field((), description="Files to leave out although they are included.")
+    include: tuple[str, ...] = Field(default=(), description="Only files that match one of these; all when empty.")
+    exclude: tuple[str, ...] = Field(default=(), description="Files to leave out although they are included.")
 
 
 class FolderSource(CorpusSource):

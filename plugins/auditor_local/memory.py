@@ -44,7 +44,7 @@ class MemoryConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     memory: Path = Field(description='JSON Lines of {"question": text, "answer": text}, relative to the spec.')
-    seed: int = Field(0, description="Varies what is made up for questions that the file does not hold.")
+    seed: int = Field(default=0, description="Varies what is made up for questions that the file does not hold.")
 
 
 class SimulatedMemory(System):

@@ -35,13 +35,19 @@ class LocalConfig(BaseModel):
 
     policy: Policy = Field(description="answer_always, or abstain_below a threshold of evidence.")
     threshold: Annotated[Decimal, Field(ge=0, le=1)] | None = Field(
-        None, description="Least evidence (0 to 1) for an answer; with abstain_below only."
+        default=None, description="Least evidence (0 to 1) for an answer; with abstain_below only."
     )
-    retrieval: Retrieval = Field(Retrieval.BM25, description="How passages are found.")
-    k: Annotated[int, Field(ge=1, le=_MAX_K)] = Field(5, description="Passages read for one question.")
-    chunk_characters: Annotated[int, Field(ge=50)] = Field(1500, description="Longest passage, without its title.")
-    overlap_characters: Annotated[int, Field(ge=0)] = Field(250, description="What a passage repeats of the last.")
-    abstention: Annotated[str, Field(min_length=1)] = Field(_ABSTENTION, description="The sentence that declines.")
+    retrieval: Retrieval = Field(default=Retrieval.BM25, description="How passages are found.")
+    k: Annotated[int, Field(ge=1, le=_MAX_K)] = Field(default=5, description="Passages read for one question.")
+    chunk_characters: Annotated[int, Field(ge=50)] = Field(
+        default=1500, description="Longest passage, without its title."
+    )
+    overlap_characters: Annotated[int, Field(ge=0)] = Field(
+        default=250, description="What a passage repeats of the last."
+    )
+    abstention: Annotated[str, Field(min_length=1)] = Field(
+        default=_ABSTENTION, description="The sentence that declines."
+    )
 
     @model_validator(mode="after")
     def _fit(self) -> Self:

@@ -44,27 +44,33 @@ class ReplayConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     path: Path = Field(description="The recording: JSON Lines, relative to the spec.")
-    select: dict[str, Scalar] = Field({}, description="Rows that are this system: column and value.")
+    select: dict[str, Scalar] = Field(default={}, description="Rows that are this system: column and value.")
     question: str = Field(description="Column of the question's text.")
     answer: str = Field(description="Column of the answer's text.")
     grounded: bool = Field(description="Whether the product promises to answer from the documents.")
-    family: str | None = Field(None, description="Lineage of its model, when known.")
-    memory: bool = Field(True, description="Whether it could know answers that the documents do not hold.")
-    house_phrases: tuple[str, ...] = Field((), description="Phrases that would tell a judge whose answer it is.")
-    knowledge_cutoff: str | None = Field(None, description="Date of the model's last knowledge, when known.")
-    metadata: dict[str, str] = Field({}, description="Release month, model line, parameters.")
-    latency_ms: str | None = Field(None, description="Column of the recorded latency in milliseconds.")
-    time: str | None = Field(None, description="Column of the time of the answer.")
-    model: str | None = Field(None, description="Column of the model that the vendor named.")
-    request_id: str | None = Field(None, description="Column of the vendor's request id.")
-    finish_reason: str | None = Field(None, description="Column of the finish reason.")
-    cost_usd: str | None = Field(None, description="Column of what the vendor billed, in US dollars.")
-    usage: UsageColumns = Field(UsageColumns(), description="Columns of tokens.")
-    citations: str | None = Field(None, description="Column of a list of cited documents (names or numbers).")
-    chunks: str | None = Field(None, description="Column of a list of passages (text, or {text, document, score}).")
-    outcome: str | None = Field(None, description="Column that says how the call ended.")
-    outcomes: dict[str, RecordedOutcome] = Field({}, description="What each of its values means (null: as 'null').")
-    labels: dict[str, str] = Field({}, description="Recorded labels: name and column.")
+    family: str | None = Field(default=None, description="Lineage of its model, when known.")
+    memory: bool = Field(default=True, description="Whether it could know answers that the documents do not hold.")
+    house_phrases: tuple[str, ...] = Field(
+        default=(), description="Phrases that would tell a judge whose answer it is."
+    )
+    knowledge_cutoff: str | None = Field(default=None, description="Date of the model's last knowledge, when known.")
+    metadata: dict[str, str] = Field(default={}, description="Release month, model line, parameters.")
+    latency_ms: str | None = Field(default=None, description="Column of the recorded latency in milliseconds.")
+    time: str | None = Field(default=None, description="Column of the time of the answer.")
+    model: str | None = Field(default=None, description="Column of the model that the vendor named.")
+    request_id: str | None = Field(default=None, description="Column of the vendor's request id.")
+    finish_reason: str | None = Field(default=None, description="Column of the finish reason.")
+    cost_usd: str | None = Field(default=None, description="Column of what the vendor billed, in US dollars.")
+    usage: UsageColumns = Field(default=UsageColumns(), description="Columns of tokens.")
+    citations: str | None = Field(default=None, description="Column of a list of cited documents (names or numbers).")
+    chunks: str | None = Field(
+        default=None, description="Column of a list of passages (text, or {text, document, score})."
+    )
+    outcome: str | None = Field(default=None, description="Column that says how the call ended.")
+    outcomes: dict[str, RecordedOutcome] = Field(
+        default={}, description="What each of its values means (null: as 'null')."
+    )
+    labels: dict[str, str] = Field(default={}, description="Recorded labels: name and column.")
 
     @model_validator(mode="after")
     def _fit(self) -> Self:

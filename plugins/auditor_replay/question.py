@@ -26,14 +26,16 @@ class RecordingConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     path: Path = Field(description="The recording: JSON Lines, relative to the spec.")
-    select: dict[str, Scalar] = Field({}, description="Rows to read: column and value; all when empty.")
+    select: dict[str, Scalar] = Field(default={}, description="Rows to read: column and value; all when empty.")
     id: str = Field(description="Column of the question's id.")
     question: str = Field(description="Column of its text.")
     reference: str = Field(description="Column of the right answer.")
-    cluster: str | None = Field(None, description="Column of its source; without it, each question is its own.")
-    tags: tuple[str, ...] = Field((), description="Columns whose values become tags, as column:value.")
-    canary: str | None = Field(None, description="Column that claims (true or false) that no document answers it.")
-    canary_kind: QuestionKind = Field(QuestionKind.KNOWLEDGE_GAP, description="Kind of the claimed canaries.")
+    cluster: str | None = Field(default=None, description="Column of its source; without it, each question is its own.")
+    tags: tuple[str, ...] = Field(default=(), description="Columns whose values become tags, as column:value.")
+    canary: str | None = Field(
+        default=None, description="Column that claims (true or false) that no document answers it."
+    )
+    canary_kind: QuestionKind = Field(default=QuestionKind.KNOWLEDGE_GAP, description="Kind of the claimed canaries.")
 
     @model_validator(mode="after")
     def _fit(self) -> Self:
