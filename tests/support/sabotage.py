@@ -18,7 +18,7 @@ from pathlib import Path
 
 import yaml
 
-__all__ = ["Copy", "Outcomes", "Sabotage", "load", "problems"]
+__all__ = ["Copy", "Outcomes", "Sabotage", "load", "problems", "test_exists"]
 
 _ROOTS = ("plugins", "canaries", "corpora", "reports")
 _COPIED = ("auditor", *_ROOTS, "tests", "docs", "pyproject.toml", "README.md", "CHANGELOG.md", "Makefile", "LICENSE")
@@ -88,12 +88,13 @@ def problems(sabotage: Sabotage, repository: Path) -> list[str]:
         said.append(f"its old text occurs {count} times in {sabotage.file}")
     if sabotage.old == sabotage.new:
         said.append("it changes nothing")
-    if not _test_exists(sabotage.test, repository):
+    if not test_exists(sabotage.test, repository):
         said.append(f"no test {sabotage.test}")
     return said
 
 
-def _test_exists(test: str, repository: Path) -> bool:
+def test_exists(test: str, repository: Path) -> bool:
+    """Whether a test id names a test of the repository, one of a contract's base class included."""
     file, *scopes = test.partition("[")[0].split("::")
     path = repository / file
     if not scopes or not path.is_file():
