@@ -15,6 +15,7 @@ __all__ = ["SMALL_G", "Estimated", "Interval", "critical_value", "mover_differen
 
 SMALL_G = 30  # below this many clusters Student's t stands in for the normal distribution
 
+_LARGEST_P = 0.999  # the interval of any smaller level is a point but for rounding
 _SMALLEST_P = 1e-9  # below it 1 − α has too few digits left
 _BISECTIONS = 32  # halvings of ln(1e-9) … 0: a relative error below 1e-8
 
@@ -75,7 +76,7 @@ def _hypotenuse(a: float, b: float, correlation: float) -> float:
 def p_value_by_bisection(interval: Callable[[float], Interval], null: float = 0.0) -> float:
     """The smallest α at which the interval of level 1 − α excludes ``null`` (METHODS §2, *ΔQ*).
 
-    Found on a logarithmic scale; what lies below 1e-9 is given as 1e-9. 1.0 where no level excludes it.
+    Found on a logarithmic scale; what lies below 1e-9 is given as 1e-9. 1.0 where none does.
     """
 
     def excludes(alpha: float) -> bool:
@@ -84,9 +85,9 @@ def p_value_by_bisection(interval: Callable[[float], Interval], null: float = 0.
 
     if excludes(_SMALLEST_P):
         return _SMALLEST_P
-    low, high = math.log(_SMALLEST_P), 0.0
-    if not excludes(1 - 1e-9):
+    if not excludes(_LARGEST_P):
         return 1.0
+    low, high = math.log(_SMALLEST_P), math.log(_LARGEST_P)
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         low, high = (low, middle) if excludes(math.exp(middle)) else (middle, high)
