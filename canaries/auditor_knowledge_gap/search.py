@@ -82,7 +82,7 @@ class EmbeddedIndex:
         return vectors / np.where(lengths > 0, lengths, 1.0)[:, None]
 
     def nearest(self, query: str, count: int) -> Found:
-        """Passages of the ``count`` sentences nearest to ``query``."""
+        """The ``count`` passages whose nearest sentences are nearest to ``query``."""
         import numpy as np
 
         owners, vectors = self._vectors
@@ -90,8 +90,8 @@ class EmbeddedIndex:
             return Found((), 0.0)
         # einsum adds in one order on every machine; a product through BLAS does not.
         scores = [round(float(score), _PLACES) for score in np.einsum("ij,j->i", vectors, self._embed([query])[0])]
-        order = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:count]
-        return Found(tuple(dict.fromkeys(owners[i] for i in order)), max(scores))
+        order = sorted(range(len(scores)), key=lambda i: (-scores[i], i))
+        return Found(tuple(dict.fromkeys(owners[i] for i in order))[:count], max(scores))
 
 
 def _stems(text: str) -> list[str]:
