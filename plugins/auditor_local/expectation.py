@@ -47,7 +47,7 @@ _CALENDAR = frozenset(
 def expected(question: str) -> Expected:
     """What the question asks for, by its first word that says so."""
     words = [word.casefold() for word in _WORD.findall(question)]
-    for word, after in zip(words, [*words[1:], ""], strict=True):
+    for word, after in zip(words, [*words, ""][1:], strict=True):
         if word == "how":
             return Expected.NUMBER if after in _MEASURED else Expected.ANYTHING
         if word in ("who", "whom", "whose"):

@@ -102,7 +102,9 @@ class LocalRag(System):
         with request.wire():
             hits = base.retrievers[retrieval].retrieve(request.text, k)
             reading = base.reader.read(request.text, [base.passages[hit.passage] for hit in hits])
-        return self._reply(base, hits, reading, {"retrieval": retrieval, "k": k, "policy": self.config.policy})
+        return self._reply(
+            base, hits, reading, {"retrieval": retrieval.value, "k": k, "policy": self.config.policy.value}
+        )
 
     def _settings(self, tags: Mapping[str, str]) -> tuple[Retrieval, int]:
         try:

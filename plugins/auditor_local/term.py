@@ -15,6 +15,9 @@ _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _SUFFIXES = ("ions", "ion", "ments", "ment", "ings", "ing", "edly", "ies", "ed", "es", "ly", "s")
 _MIN_STEM = 4
 
+# Questions ask for a property by its verb or adjective, documents name it by its noun.
+_SAME = {"weight": "weigh", "height": "high", "width": "wide", "depth": "deep", "pric": "cost"}
+
 # Words that say how a question is asked, not what about.
 _FUNCTION_WORDS = frozenset(
     """a about above after again all also am an and any are as at be because been before being below between both but
@@ -42,7 +45,8 @@ def content_terms(text: str) -> list[str]:
 def _split(word: str) -> list[str]:
     if _IDEOGRAPH.search(word):
         return [word[i : i + 2] for i in range(max(1, len(word) - 1))]
-    return [_stem(word)]
+    stem = _stem(word)
+    return [_SAME.get(stem, stem)]
 
 
 def _stem(word: str) -> str:
