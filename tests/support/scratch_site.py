@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -88,10 +88,13 @@ class ScratchSite:
 
 
 def run_python(
-    *arguments: str, path: Path | None = None, timeout_s: float = 60, environment: Mapping[str, str] | None = None
+    *arguments: str,
+    path: Path | Sequence[Path] = (),
+    timeout_s: float = 60,
+    environment: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run this interpreter in a child process, with ``path`` in front of what it imports from."""
-    places = [str(path)] if path else []
+    """Run this interpreter in a child process, with the folders of ``path`` in front of what it imports from."""
+    places = [str(place) for place in ((path,) if isinstance(path, Path) else path)]
     places += [place for place in (os.environ.get("PYTHONPATH"),) if place]
     variables = {**os.environ, "PYTHONPATH": os.pathsep.join(places), **(environment or {})}
     return subprocess.run(  # noqa: S603 - our own interpreter with arguments of the test
@@ -106,7 +109,10 @@ def run_python(
 
 
 def run_auditor(
-    *arguments: str, path: Path | None = None, timeout_s: float = 60, environment: Mapping[str, str] | None = None
+    *arguments: str,
+    path: Path | Sequence[Path] = (),
+    timeout_s: float = 60,
+    environment: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run the command line in a child process, as its console script does."""
     code = "import sys; from auditor.cli import cli; sys.argv[0] = 'auditor'; sys.exit(cli())"
