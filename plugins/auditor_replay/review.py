@@ -24,7 +24,7 @@ _VALUES: Mapping[str, str] = {
 
 
 class RecordedReviewer(Labeller):
-    """Says what the recording says. An unknown grade is passed on as it stands, and so does not parse."""
+    """Says what the recording says. An unknown grade is no value of the kind, and so does not parse."""
 
     @property
     def traits(self) -> ModelTraits:
@@ -37,7 +37,7 @@ class RecordedReviewer(Labeller):
         if grade is None:
             return Completion(TransportOutcome.EMPTY)
         with wire():
-            text = json.dumps({ReviewedKind.name: _VALUES.get(grade, grade)})
+            text = json.dumps({ReviewedKind.name: _VALUES.get(grade), "recorded": grade})
         return Completion(TransportOutcome.TEXT, text)
 
 
