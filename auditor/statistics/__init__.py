@@ -73,6 +73,8 @@ from auditor.statistics.scores import (
 )
 
 __all__ = [
+    "SCORE_FLIP_QUESTIONS",
+    "SMALL_G",
     "AskedItem",
     "Coefficient",
     "Crossing",
@@ -84,8 +86,6 @@ __all__ = [
     "MixedScore",
     "Rate",
     "RateBounds",
-    "SCORE_FLIP_QUESTIONS",
-    "SMALL_G",
     "Score",
     "ScoreBounds",
     "ScoreItem",

@@ -19,22 +19,33 @@ __all__ = [
 
 
 def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
-    """Holm-adjusted p-values (Holm 1979), in the given order; decides in a family (METHODS §2, *Families*)."""
-    return _adjusted(p_values, "holm")
+    """Holm-adjusted p-values (Holm 1979), in the given order; decides in a family (METHODS §2, *Families*).
+
+    Own code: statsmodels' ``multipletests`` forces a full garbage collection at each call. It is the oracle in a test.
+    """
+    planned = _planned(p_values)
+    adjusted, reached = [0.0] * len(planned), 0.0
+    for rank, place in enumerate(sorted(range(len(planned)), key=planned.__getitem__)):
+        reached = max(reached, min(1.0, (len(planned) - rank) * planned[place]))
+        adjusted[place] = reached
+    return _where_known(p_values, adjusted)
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
     """Benjamini–Hochberg-adjusted p-values (1995), for what is exploratory."""
-    return _adjusted(p_values, "fdr_bh")
-
-
-def _adjusted(p_values: Sequence[float | None], method: str) -> tuple[float | None, ...]:
     if not p_values:
         return ()
-    from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]  # ships no types
+    from scipy.stats import false_discovery_control
 
-    adjusted = multipletests([1.0 if p is None else p for p in p_values], method=method)[1]
-    return tuple(None if p is None else float(a) for p, a in zip(p_values, adjusted, strict=True))
+    return _where_known(p_values, [float(p) for p in false_discovery_control(_planned(p_values), method="bh")])
+
+
+def _planned(p_values: Sequence[float | None]) -> list[float]:
+    return [1.0 if p is None else p for p in p_values]
+
+
+def _where_known(p_values: Sequence[float | None], adjusted: Sequence[float]) -> tuple[float | None, ...]:
+    return tuple(None if p is None else a for p, a in zip(p_values, adjusted, strict=True))
 
 
 def bonferroni_level(comparisons: int, level: float = 0.95) -> float:

@@ -146,19 +146,19 @@ class ViewBuilder:
         )
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def view_of() -> Callable[..., AnalysisView]:
     """The builder."""
     return ViewBuilder()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def asked() -> type[Asked]:
     """One question."""
     return Asked
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def counted() -> Callable[..., list[Asked]]:
     """Single-run benchmark questions with given totals: ``counted(a=(942, 55, 3), b=(926, 44, 30))``."""
 
@@ -176,5 +176,3 @@ def counted() -> Callable[..., list[Asked]]:
         ]
 
     return build
-
-

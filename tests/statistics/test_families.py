@@ -6,8 +6,9 @@ from fractions import Fraction
 from itertools import permutations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]  # ships no types
 
 from auditor.statistics import (
     AskedItem,
@@ -42,6 +43,14 @@ def test_holm_and_benjamini_hochberg_by_hand() -> None:
     assert list(holm([0.01, 0.04, 0.03])) == pytest.approx([0.03, 0.06, 0.06])
     assert list(benjamini_hochberg([0.01, 0.04, 0.03])) == pytest.approx([0.03, 0.04, 0.04])
     assert holm([]) == ()
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+@settings(max_examples=10)
+def test_corrections_equal_the_librarys(p_values: list[float]) -> None:
+    """statsmodels is the oracle."""
+    for ours, method in ((holm, "holm"), (benjamini_hochberg, "fdr_bh")):
+        assert list(ours(p_values)) == pytest.approx(list(multipletests(p_values, method=method)[1]))
 
 
 def test_a_test_that_could_not_be_made_still_counts() -> None:
