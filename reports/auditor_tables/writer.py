@@ -70,4 +70,4 @@ def _candidates(name: str) -> Iterator[str]:
 
 def _part(text: str) -> str:
     plain = _UNSAFE.sub("-", text.casefold()).strip("-")[:_MAX_PART_CHARACTERS]
-    return f"{plain}-table" if plain in _RESERVED or not plain else plain
+    return f"{plain}-table" if plain in _RESERVED else plain or "table"
