@@ -22,6 +22,7 @@ __all__ = [
     "MAGIC",
     "check_schema",
     "connect",
+    "damage",
     "file_head",
     "in_our_words",
     "open_regular",
@@ -154,6 +155,17 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> int:
         kind, name = strange[0][:2]
         raise LedgerError(f"{path}: {kind} {name!r} is {'not a ledger’s' if strange[0] in found else 'missing'}")
     return version
+
+
+def damage(connection: sqlite3.Connection) -> str | None:
+    """What SQLite's own check of the file finds first, an index that disagrees with its table included."""
+    try:
+        answer = pragma(connection, "integrity_check(1)")
+    except sqlite3.DatabaseError as error:
+        answer = str(error).encode()
+    if answer == b"ok":
+        return None
+    return " ".join(answer.decode("utf-8", "replace").split()) if isinstance(answer, bytes) else "no answer"
 
 
 def pragma(connection: sqlite3.Connection, name: str) -> object:

@@ -19,7 +19,7 @@ from auditor.canonical import Json, canonical, clean_text, digest
 from auditor.ledger.form import TEXT_KIND
 from auditor.ledger.redaction import redact
 
-__all__ = ["Entry", "Entropy", "Row", "Seal", "commitment", "raw_entry", "text_entry", "well_named"]
+__all__ = ["Entropy", "Entry", "Row", "Seal", "commitment", "raw_entry", "text_entry", "well_named"]
 
 Entropy = Callable[[int], bytes]
 
@@ -52,16 +52,22 @@ class Entry:
             )
         try:
             encoded = canonical(self.body)
-        except RecursionError as error:
-            raise ValueError(f"{self.kind} {self.key}: the body is nested too deep") from error
+        except RecursionError:
+            self._refuse_depth()
+            raise
         except UnicodeEncodeError:
+            self._refuse_depth()
             cleaned = {**cast(Mapping[str, Json], _cleaned(self.body)), "normalised": True}
             object.__setattr__(self, "body", cleaned)
             encoded = canonical(cleaned)
-        if encoded.count(b"[") + encoded.count(b"{") > _DEPTH and _depth(self.body) > _DEPTH:
-            raise ValueError(f"{self.kind} {self.key}: the body is nested deeper than {_DEPTH}")
+        if encoded.count(b"[") + encoded.count(b"{") > _DEPTH:
+            self._refuse_depth()
         object.__setattr__(self, "encoded", encoded)
         object.__setattr__(self, "body_digest", digest(encoded))
+
+    def _refuse_depth(self) -> None:
+        if _deeper(self.body, _DEPTH):
+            raise ValueError(f"{self.kind} {self.key}: the body is nested deeper than {_DEPTH}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +179,9 @@ def _check_names(kind: str, key: str) -> None:
         raise ValueError(f"{key!r} is not a key: printable ASCII without space, quote or backslash, at most 512")
 
 
-def _depth(value: Json) -> int:
+def _deeper(value: Json, levels: int) -> bool:
     parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else None
-    return 0 if parts is None else 1 + max(map(_depth, parts), default=0)
+    return parts is not None and (levels == 0 or any(_deeper(part, levels - 1) for part in parts))
 
 
 def _cleaned(value: Json) -> Json:

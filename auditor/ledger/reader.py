@@ -14,7 +14,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -90,10 +90,8 @@ class Reader(RowSource):
 
     def damage(self) -> str | None:
         """What SQLite's own check of the file finds first, an index that disagrees with the table included."""
-        with self._lease() as connection, closing(connection.execute("PRAGMA integrity_check(1)")) as cursor:
-            found = cursor.fetchone()
-        answer = found[0] if found else b""
-        return None if answer == b"ok" else bytes(answer).decode("utf-8", "replace")
+        with self._lease() as connection:
+            return database.damage(connection)
 
     def close(self) -> None:
         """Close the copy and remove it; a second call does nothing."""

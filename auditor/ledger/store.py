@@ -350,6 +350,9 @@ def _checked_state(path: Path) -> State:
         if version != VERSION:
             raise LedgerError(f"{path}: its form has version {version}; only version {VERSION} is written to")
         last = check_chain(connection, path)
+        damage = database.damage(connection)  # a resumed run looks entries up through the index
+        if damage is not None:
+            raise LedgerError(f"{path}: the database is damaged ({damage})")
         sealed = last.kind == SEAL_KIND
         if sealed:  # a kill may have come between the seal and this
             leave_wal(connection, path)
