@@ -188,7 +188,9 @@ _ORDINAL_SUFFIX = ("st", "nd", "rd", "th")
 _YEARS = range(1000, 2200)
 _WORD_GAP = re.compile(r"[\s-]{1,3}")
 _UNIT_GAP = re.compile(r"[ \t-]{0,2}")
-_PER = re.compile(r"\s?/\s?([^\W\d_]{1,12})|\sper\s([^\W\d_]{1,12})")
+_PER = re.compile(
+    r"\s?/\s?([^\W\d_]{1,12})|\sper\s([^\W\d_]{1,12})|[\s·*]{1,2}([^\W\d_]{1,12})\^?-\^?1(?![\d.])"
+)
 _DAY_GAP = re.compile(r"[\s,.*_-]{0,6}")
 
 
@@ -388,7 +390,7 @@ class _Reader:
         per = _PER.match(self.text, end)
         if per is None:
             return dimension, factor, end
-        return f"{dimension}/{(per[1] or per[2])[:3]}", factor, per.end()
+        return f"{dimension}/{(per[1] or per[2] or per[3])[:3]}", factor, per.end()
 
     def _read_spelled(self) -> None:
         index = 0
