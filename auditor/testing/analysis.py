@@ -79,8 +79,8 @@ def check_section(section: Section) -> None:
     for block in section.blocks:
         must(isinstance(block, (Estimate, Table, Figure, Note)), f"{block!r} is no generic block")
         _check_block(block)
-    names = [block.name for block in section.blocks if not isinstance(block, Note)]
-    must(len(names) == len(set(names)), f"block names are unique: {names}")
+    names = [(type(block).__name__, block.name) for block in section.blocks if not isinstance(block, Note)]
+    must(len(names) == len(set(names)), f"names are unique among the blocks of a kind: {names}")
 
 
 def _check_block(block: Block) -> None:
