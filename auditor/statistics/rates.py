@@ -50,7 +50,7 @@ class Item:
     total: Fraction
 
     def __post_init__(self) -> None:
-        if not 1 <= self.trials or not 0 <= self.total <= self.trials:
+        if self.trials < 1 or not 0 <= self.total.numerator <= self.trials * self.total.denominator:
             raise ValueError(f"{self.total} of {self.trials} trials is not a count")
 
 

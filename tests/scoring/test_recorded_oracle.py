@@ -30,7 +30,7 @@ def recorded() -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def section(recorded: list[dict[str, Any]], view_of: Callable[..., AnalysisView], asked: Any) -> Section:
     """The section over all five systems; the one canary flag is a claim, since no corpus is at hand."""
     by_question: dict[str, list[dict[str, Any]]] = {}
