@@ -1,0 +1,261 @@
+"""A run as others read it: data frames, typed findings, and the check that its numbers follow from its ledger.
+
+Everything is read from the ledger through a reader that trusts nothing; no third party's code is loaded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from auditor.analysis import Analysis, AnalysisView
+from auditor.campaign.ending import compute
+from auditor.campaign.folder import RunFolder
+from auditor.errors import ExitCode, LedgerError, NotChecked, RunError
+from auditor.findings import Findings
+from auditor.findings_json import Comparison, compare, read_findings
+from auditor.judge import VerdictKind
+from auditor.label import LabelKind
+from auditor.ledger import Check, CheckState, Reader, VerifyReport, verify
+from auditor.measure import analysis_view
+from auditor.penalty import PenaltyAnalysis
+from auditor.protocol import Skeleton
+from auditor.record import read_record
+from auditor.stance import StanceKind
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from auditor.plugins import Plugins
+    from auditor.writer import ReportData
+
+__all__ = ["Run", "verify_run"]
+
+
+class Run:
+    """A run folder, or a ledger file, read only.
+
+    ``trials``, ``votes`` and ``questions`` are pandas data frames; ``findings`` are typed. A text that was withheld is
+    missing (None), and every number stands all the same.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.folder = _run_folder(Path(path))
+
+    @cached_property
+    def findings(self) -> Findings:
+        """The findings as they were written when the run ended; computed from the ledger where the file is missing."""
+        if self.folder.findings.is_file():
+            return read_findings(self.folder.findings)
+        return recompute(self.folder.ledger, *shipped_parts(self.skeleton))
+
+    @cached_property
+    def _rows(self) -> tuple[Skeleton, AnalysisView, Mapping[str, str]]:
+        with Reader(self.folder.ledger) as reader:
+            skeleton = _skeleton(reader)
+            kinds, _ = shipped_parts(skeleton)
+            view = analysis_view(skeleton, read_record(reader), kinds)
+            texts = {row.key: row.text for row in reader.rows("text") if row.text is not None}
+            return skeleton, view, texts
+
+    @property
+    def skeleton(self) -> Skeleton:
+        """The protocol without its texts."""
+        with Reader(self.folder.ledger) as reader:
+            return _skeleton(reader)
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """All texts that are not withheld, by ledger key."""
+        return self._rows[2]
+
+    @cached_property
+    def trials(self) -> pd.DataFrame:
+        """One row a trial: system, question, repeat, stratum, state, score, labels, answer, latency, cost."""
+        import pandas as pd
+
+        skeleton, view, texts = self._rows
+        points = {row["key"]: row for row in self.findings.trials}
+        return pd.DataFrame(
+            [
+                {
+                    "key": trial.key,
+                    "system": view.systems[trial.system].name,
+                    "variant": trial.variant,
+                    "question": _private(texts, trial.question).get("id", f"q{trial.question}"),
+                    "question_text": texts.get(
+                        f"question/{trial.question}/{_form(skeleton, trial.question, trial.form)}"
+                    ),
+                    "repeat": trial.repeat,
+                    "stratum": points[trial.key]["stratum"],
+                    "state": trial.state.value,
+                    "detail": trial.detail,
+                    "score": None if points[trial.key]["score"] is None else float(str(points[trial.key]["score"])),
+                    "stance": _reduced(view, trial.labels.get("stance"), "stance"),
+                    "verdict": _reduced(view, trial.labels.get("verdict"), "verdict"),
+                    "answer": texts.get(f"{trial.key}#{trial.attempts}/answer"),
+                    "flags": ", ".join(trial.flags),
+                    "chunks": trial.chunks,
+                    "citations": trial.citations,
+                    "attempts": trial.attempts,
+                    "latency_ms": None if trial.latency_ms is None else float(trial.latency_ms),
+                    "cost_usd": None if trial.cost_usd is None else float(trial.cost_usd),
+                }
+                for trial in view.trials
+            ]
+        )
+
+    @cached_property
+    def votes(self) -> pd.DataFrame:
+        """One row a labeller and unique input: the vote or why there is none, before and after repair."""
+        import pandas as pd
+
+        _, view, _ = self._rows
+        seats = {(seat.kind, seat.ordinal): seat for seat in view.labellers}
+        return pd.DataFrame(
+            [
+                {
+                    "kind": kind,
+                    "input": row.key,
+                    "labeller": seats[kind, vote.labeller].name,
+                    "family": seats[kind, vote.labeller].family,
+                    "vote": vote.value,
+                    "non_label": None if vote.non_label is None else vote.non_label.value,
+                    "first_vote": first.value,
+                    "first_non_label": None if first.non_label is None else first.non_label.value,
+                    "reduced": row.value,
+                }
+                for kind, rows in view.labels.items()
+                for row in rows.values()
+                for vote, first in zip(row.votes, row.first_votes, strict=True)
+            ]
+        )
+
+    @cached_property
+    def questions(self) -> pd.DataFrame:
+        """One row a question: id, kind, cluster, wording, references, tags, grade of its proof."""
+        import pandas as pd
+
+        _, view, texts = self._rows
+        return pd.DataFrame(
+            [
+                {
+                    "ordinal": question.ordinal,
+                    "question": _private(texts, question.ordinal).get("id"),
+                    "kind": question.kind.value,
+                    "cluster": _private(texts, question.ordinal).get("cluster"),
+                    "text": texts.get(f"question/{question.ordinal}/0"),
+                    "references": _private(texts, question.ordinal).get("references"),
+                    "tags": list(question.tags),
+                    "proof": ", ".join(sorted({grade.value for grade in question.proofs.values()})) or None,
+                }
+                for question in view.questions
+            ]
+        )
+
+    def report_data(self, *, public: bool = False) -> ReportData:
+        """What report writers are given."""
+        from auditor.writer import ReportData
+
+        skeleton, _, texts = self._rows
+        return ReportData(self.findings, skeleton.body, {} if public else texts, public)
+
+
+def _run_folder(path: Path) -> RunFolder:
+    folder = RunFolder(path.parent if path.is_file() else path)
+    if not folder.ledger.is_file():
+        raise RunError(f"{path} is no run: there is no ledger.sqlite in it")
+    return folder
+
+
+def _skeleton(reader: Reader) -> Skeleton:
+    row = reader.get("protocol", "0")
+    if row is None or row.body is None:
+        raise LedgerError("the ledger holds no protocol")
+    return Skeleton(row.body)
+
+
+def _private(texts: Mapping[str, str], question: int) -> Mapping[str, Any]:
+    text = texts.get(f"question/{question}/private")
+    return {} if text is None else json.loads(text)
+
+
+def _form(skeleton: Skeleton, question: int, name: str) -> int:
+    return skeleton.forms(question).index(name)
+
+
+def _reduced(view: AnalysisView, key: str | None, kind: str) -> str | None:
+    value = None if key is None else view.labels[kind][key].value
+    return None if value is None else str(value)
+
+
+Parts = tuple[tuple[LabelKind, ...], tuple[tuple[Analysis, Mapping[str, Any]], ...]]
+
+
+def shipped_parts(skeleton: Skeleton, plugins: Plugins | None = None) -> Parts:
+    """Label kinds and analyses of a protocol that the auditor's own distribution has; ``plugins`` adds others."""
+    from auditor.discovery import candidates, examine
+
+    known = plugins or examine([candidate for candidate in candidates() if candidate.shipped])
+    kinds: list[LabelKind] = []
+    for name in skeleton.label_kinds:
+        if name == StanceKind.name:
+            kinds.append(StanceKind())
+        elif name == VerdictKind.name:
+            kinds.append(VerdictKind())
+        elif name in {offered.name for offered in known.label_kinds()}:
+            kinds.append(known.label_kind(name)())
+    analyses: list[tuple[Analysis, Mapping[str, Any]]] = []
+    for name, settings in skeleton.analyses.items():
+        if name == PenaltyAnalysis.name:
+            analyses.append((PenaltyAnalysis(), settings))
+        elif name in {offered.name for offered in known.analyses()}:
+            analyses.append((known.analysis(name)(), settings))
+    return tuple(kinds), tuple(analyses)
+
+
+def recompute(ledger: Path, kinds: tuple[LabelKind, ...], analyses: Any) -> Findings:
+    """Findings of a ledger file, from its entries alone."""
+    with Reader(ledger) as reader:
+        return compute(reader, kinds, analyses)
+
+
+def verify_run(path: Path) -> VerifyReport:
+    """All checks of a run folder: its ledger's, then whether its findings follow from it.
+
+    Raises ``RunError`` when ``path`` holds no ledger.
+    """
+    folder = _run_folder(path)
+    report = verify(folder.ledger)
+    checks = [*report.checks, _check_findings(folder, report)]
+    return replace(report, checks=tuple(checks))
+
+
+def _check_findings(folder: RunFolder, report: VerifyReport) -> Check:
+    name = "findings"
+    if report.exit_code not in {ExitCode.OK, ExitCode.NOT_SEALED}:
+        return Check(name, CheckState.NOT_CHECKED, "the ledger they rest on is not whole")
+    try:
+        written = read_findings(folder.findings)
+        with Reader(folder.ledger) as reader:
+            skeleton = _skeleton(reader)
+        kinds, analyses = shipped_parts(skeleton)
+        again = recompute(folder.ledger, kinds, analyses)
+    except NotChecked as error:
+        return Check(name, CheckState.NOT_CHECKED, str(error))
+    missing = [name for name in skeleton.analyses if name not in {analysis.name for analysis, _ in analyses}]
+    missing += [name for name in skeleton.label_kinds if name not in {kind.name for kind in kinds}]
+    written = replace(written, sections=tuple(s for s in written.sections if s.name not in missing))
+    outcome, fields = compare(written, again)
+    detail = f"recomputed from {report.count} entries: {outcome.value}"
+    if fields:
+        detail += f" ({', '.join(fields)})"
+    if missing:
+        detail += f"; not checked (analysis {', '.join(missing)}: no part of this distribution)"
+    passed = outcome in {Comparison.EQUAL, Comparison.EQUAL_WITHIN_ROUNDING}
+    return Check(name, CheckState.PASSED if passed else CheckState.FAILED, detail)

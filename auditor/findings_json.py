@@ -1,0 +1,191 @@
+"""Findings as JSON: written whole, read back typed, compared part by part.
+
+Invariant: ``measurement_bytes`` of equal findings are equal bytes on any machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from auditor.errors import NotChecked, StorageError
+from auditor.findings import (
+    SCHEMA_VERSION,
+    Block,
+    Cell,
+    Column,
+    Estimate,
+    Figure,
+    Findings,
+    Note,
+    NoteKind,
+    Section,
+    Series,
+    Table,
+    Unit,
+)
+
+__all__ = ["Comparison", "compare", "from_json", "measurement_bytes", "read_findings", "to_json", "write_findings"]
+
+_ROUNDING = 1e-5  # relative; estimates carry six significant digits
+
+
+def to_json(findings: Findings) -> dict[str, Any]:
+    """The document: ``schema_version``, ``measurement``, ``operations``."""
+    return {
+        "schema_version": findings.schema_version,
+        "measurement": {
+            "trials": [dict(trial) for trial in findings.trials],
+            "sections": [_section_json(section) for section in findings.sections],
+        },
+        "operations": dict(findings.operations),
+    }
+
+
+def _section_json(section: Section) -> dict[str, Any]:
+    return {
+        "name": section.name,
+        "title": section.title,
+        "version": section.version,
+        "blocks": [_block_json(block) for block in section.blocks],
+    }
+
+
+def _block_json(block: Block) -> dict[str, Any]:
+    kind = type(block).__name__.lower()
+    if isinstance(block, Table):
+        rows = [[_cell_json(cell) for cell in row] for row in block.rows]
+        return {"block": kind, "name": block.name, "title": block.title, "rows": rows} | {
+            "columns": [asdict(column) for column in block.columns]
+        }
+    return {"block": kind} | asdict(block)
+
+
+def _cell_json(cell: Cell) -> Any:
+    return {"block": "estimate"} | asdict(cell) if isinstance(cell, Estimate) else cell
+
+
+def from_json(document: Mapping[str, Any]) -> Findings:
+    """Findings of a document. Raises ``NotChecked`` for another schema version."""
+    version = document.get("schema_version")
+    if version != SCHEMA_VERSION:
+        raise NotChecked(f"findings of schema version {version!r}; this auditor reads version {SCHEMA_VERSION}")
+    measurement = document["measurement"]
+    return Findings(
+        schema_version=SCHEMA_VERSION,
+        trials=tuple(measurement["trials"]),
+        sections=tuple(
+            Section(s["name"], s["title"], s["version"], tuple(_block(block) for block in s["blocks"]))
+            for s in measurement["sections"]
+        ),
+        operations=document["operations"],
+    )
+
+
+def _block(body: Mapping[str, Any]) -> Block:
+    fields = {name: value for name, value in body.items() if name != "block"}
+    match body["block"]:
+        case "estimate":
+            return _estimate(fields)
+        case "table":
+            columns = tuple(Column(c["name"], c["title"], Unit(c["unit"])) for c in fields["columns"])
+            rows = tuple(tuple(_cell(cell) for cell in row) for row in fields["rows"])
+            return Table(fields["name"], fields["title"], columns, rows)
+        case "figure":
+            return Figure(**{**fields, "series": tuple(_series(series) for series in fields["series"])})
+        case "note":
+            return Note(NoteKind(fields["kind"]), fields["text"])
+    raise NotChecked(f"a block of kind {body['block']!r} is unknown to this auditor")
+
+
+def _estimate(fields: Mapping[str, Any]) -> Estimate:
+    return Estimate(**{**fields, "unit": Unit(fields["unit"])})
+
+
+def _cell(cell: Any) -> Cell:
+    if isinstance(cell, Mapping):
+        return _estimate({name: value for name, value in cell.items() if name != "block"})
+    plain: Cell = cell
+    return plain
+
+
+def _series(fields: Mapping[str, Any]) -> Series:
+    made: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    return Series(**made)
+
+
+def measurement_bytes(findings: Findings) -> bytes:
+    """The measurement as bytes that two runs can be compared by."""
+    return _dumps(to_json(findings)["measurement"], indent=None)
+
+
+def _dumps(value: object, indent: int | None) -> bytes:
+    separators = (",", ":") if indent is None else (",", ": ")
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
+    return text.encode("utf-8")
+
+
+def write_findings(findings: Findings, path: Path) -> None:
+    """Write the document beside its place and move it there: a kill leaves the old one or the new one, never half."""
+    beside = path.with_name(path.name + ".part")
+    try:
+        with beside.open("wb") as file:
+            file.write(_dumps(to_json(findings), indent=1))
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror}; the ledger is whole, run again") from error
+
+
+def read_findings(path: Path) -> Findings:
+    """The findings in a file. Raises ``NotChecked`` when there is none that can be read."""
+    try:
+        return from_json(json.loads(path.read_bytes()))
+    except OSError as error:
+        raise NotChecked(f"{path}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise NotChecked(f"{path} is not a findings document: {type(error).__name__}: {error}") from error
+
+
+class Comparison(StrEnum):
+    """What recomputed findings are to those that were written (DESIGN §3, Findings)."""
+
+    EQUAL = "equal"
+    EQUAL_WITHIN_ROUNDING = "equal within rounding"
+    DIFFERENT = "different"
+    OTHER_SCHEMA = "other schema version"
+
+
+def compare(written: Findings, again: Findings) -> tuple[Comparison, tuple[str, ...]]:
+    """How two measurements compare, and the first fields that differ."""
+    if measurement_bytes(written) == measurement_bytes(again):
+        return Comparison.EQUAL, ()
+    exact: list[str] = []
+    close: list[str] = []
+    _differences(to_json(written)["measurement"], to_json(again)["measurement"], "measurement", exact, close)
+    if exact:
+        return Comparison.DIFFERENT, tuple(exact[:10])
+    return Comparison.EQUAL_WITHIN_ROUNDING, tuple(close[:10])
+
+
+def _differences(one: Any, two: Any, path: str, exact: list[str], close: list[str]) -> None:
+    if isinstance(one, Mapping) and isinstance(two, Mapping):
+        for name in sorted({*one, *two}):
+            _differences(one.get(name), two.get(name), f"{path}.{name}", exact, close)
+    elif _is_list(one) and _is_list(two) and len(one) == len(two):
+        for number, (left, right) in enumerate(zip(one, two, strict=True)):
+            _differences(left, right, f"{path}[{number}]", exact, close)
+    elif isinstance(one, float) and isinstance(two, float) and one != two:
+        (close if abs(one - two) <= _ROUNDING * max(abs(one), abs(two)) else exact).append(path)
+    elif one != two:
+        exact.append(path)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)

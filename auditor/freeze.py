@@ -1,0 +1,327 @@
+"""Freezing: from a spec and the installed plugins to a campaign in which nothing is left to chance.
+
+Offline and deterministic: it reads documents, questions and prompts, builds the systems and labellers (which open
+nothing), and checks what no single file can show: one id once, proofs over this corpus, a panel of three families.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from auditor import prompts
+from auditor.analysis import Analysis, Contract
+from auditor.canonical import Json, canonical, clean_text, digest
+from auditor.corpus import Corpus, CorpusForm
+from auditor.design import build_design
+from auditor.errors import QuestionError, SpecError
+from auditor.judge import ModelLabeller, VerdictKind
+from auditor.label import LabelKind, Labeller
+from auditor.model import ChatModel, Limits
+from auditor.penalty import PenaltyAnalysis
+from auditor.prompts import Prompt
+from auditor.protocol import Design
+from auditor.question import CANARY_KINDS, Proof, ProofGrade, Question, QuestionKind
+from auditor.schedule import Cell, ordered
+from auditor.stance import StanceKind
+
+if TYPE_CHECKING:
+    from auditor.plugins import Offered, Plugins
+    from auditor.spec import LoadedSpec
+    from auditor.spec.grammar import ConditionSpec, JudgeSpec, Spec
+    from auditor.system import System
+
+__all__ = ["Campaign", "Parent", "Seat", "answer_limits", "freeze"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """The run that a child inherits from: its key, and what the child's protocol says of it."""
+
+    run_key: bytes
+    protocol_digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One labeller of one kind. ``config`` is all that its labels depend on, beside the input."""
+
+    kind: str
+    ordinal: int
+    name: str
+    family: str
+    labeller: Labeller
+    endpoint: str
+    config: Mapping[str, Json]
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A frozen campaign with the live objects that carry it out. ``design`` is what gets hashed and committed."""
+
+    spec: Spec
+    design: Design
+    run_key: bytes
+    systems: tuple[System, ...]
+    models: Mapping[str, ChatModel]
+    corpora: tuple[Corpus, ...]
+    questions: tuple[Question, ...]
+    prompts: tuple[Prompt, ...]  # by condition
+    contracts: tuple[Contract, ...]  # by condition
+    settings: tuple[Mapping[str, str], ...]  # by condition
+    pairs: tuple[tuple[int, int], ...]
+    kinds: tuple[LabelKind, ...]  # in the order in which labels are given
+    seats: tuple[Seat, ...]
+    analyses: tuple[tuple[Analysis, Mapping[str, Json]], ...]
+    used: tuple[Offered, ...]
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The schedule in the order of asking."""
+        return ordered(_cells(self), self.spec.seed)
+
+    def seats_of(self, kind: str) -> tuple[Seat, ...]:
+        """The seats of one label kind, in order."""
+        return tuple(seat for seat in self.seats if seat.kind == kind)
+
+
+def _cells(campaign: Campaign) -> Iterable[Cell]:
+    names = [condition.name for condition in campaign.spec.conditions]
+    for q, question in enumerate(campaign.questions):
+        for p, (_, condition) in enumerate(campaign.pairs):
+            if question.conditions is None or names[condition] in question.conditions:
+                for v, corpus in enumerate(campaign.corpora):
+                    if corpus.variant in question.variants:
+                        for form in range(len(question.forms)):
+                            for repeat in range(campaign.spec.repeats):
+                                yield Cell(p, v, q, form, repeat)
+
+
+def freeze(loaded: LoadedSpec, plugins: Plugins, parent: Parent | None = None) -> Campaign:
+    """The campaign of a spec. Raises ``ConfigurationError`` or ``PluginError``, which say what to change."""
+    return _Freezer(loaded, plugins, parent).campaign()
+
+
+class _Freezer:
+    """Reads each part of a spec once, keeping count of the plugins used."""
+
+    def __init__(self, loaded: LoadedSpec, plugins: Plugins, parent: Parent | None) -> None:
+        self.loaded, self.plugins, self.parent = loaded, plugins, parent
+        self.spec = loaded.spec
+        self.used: list[Offered] = []
+
+    def campaign(self) -> Campaign:
+        corpora = (self._corpus(),)
+        questions = _bound(self._questions(), corpora)
+        systems = tuple(self._system(number) for number in range(len(self.spec.systems)))
+        models = {name: self._model(name) for name in self.spec.models}
+        kinds, seats = self._labels(models)
+        _check_families(self.loaded, [seat for seat in seats if seat.kind == VerdictKind.name])
+        prompts = tuple(self._prompt(condition) for condition in self.spec.conditions)
+        campaign = Campaign(
+            spec=self.spec,
+            design=Design({}, {}),
+            run_key=self.parent.run_key if self.parent else _run_key(self.spec.seed, questions),
+            systems=systems,
+            models=models,
+            corpora=corpora,
+            questions=questions,
+            prompts=prompts,
+            contracts=tuple(condition.contract or self.spec.contract for condition in self.spec.conditions),
+            settings=tuple(dict(condition.tags) for condition in self.spec.conditions),
+            pairs=self._pairs(),
+            kinds=kinds,
+            seats=seats,
+            analyses=self._analyses(),
+            used=tuple(self.used),
+        )
+        parent = None if self.parent is None else self.parent.protocol_digest
+        return replace(campaign, design=build_design(campaign, self.loaded, parent))
+
+    def _offered(self, hook: str, name: str) -> Offered:
+        offered = self.plugins.find(hook, name)
+        self.used.append(offered)
+        return offered
+
+    def _config(self, model: Any, raw: Mapping[str, Any], *where: str | int) -> Any:
+        return None if model is None else self.loaded.parse_config(model, raw, where)
+
+    def _corpus(self) -> Corpus:
+        block = self.spec.corpus
+        if block.source is None:
+            return Corpus(CorpusForm.NONE, reason=block.none or "")
+        self._offered("auditor_corpus_sources", block.source)
+        source = self.plugins.corpus_source(block.source)()
+        return source.load(self._config(source.config_model, block.config, "corpus"), self.loaded.base)
+
+    def _questions(self) -> list[Question]:
+        found: list[Question] = []
+        for number, block in enumerate(self.spec.questions):
+            self._offered("auditor_question_sources", block.source)
+            source = self.plugins.question_source(block.source)()
+            config = self._config(source.config_model, block.config, "questions", number)
+            found += source.load(config, self.loaded.base)
+        return found
+
+    def _system(self, number: int) -> System:
+        block = self.spec.systems[number]
+        self._offered("auditor_systems", block.kind)
+        kind = self.plugins.system(block.kind)
+        return kind(self._config(kind.config_model, block.config, "systems", number, "config"))
+
+    def _model(self, name: str) -> ChatModel:
+        block = self.spec.models[name]
+        self._offered("auditor_chat_models", block.kind)
+        kind: Any = self.plugins.chat_model(block.kind)
+        model: ChatModel = kind(self._config(kind.config_model, block.config, "models", name, "config"))
+        return model
+
+    def _prompt(self, condition: ConditionSpec) -> Prompt:
+        block = condition.prompt or self.spec.prompt
+        if block.name is not None:
+            return prompts.load(block.name)
+        text = self.loaded.read_text(block.file or "", "prompt")
+        return Prompt("file", 0, digest(clean_text(text)[0].encode()), text)
+
+    def _labels(self, models: Mapping[str, ChatModel]) -> tuple[tuple[LabelKind, ...], tuple[Seat, ...]]:
+        kinds: list[LabelKind] = [StanceKind(), VerdictKind()]
+        seats = [self._stance_seat(models)]
+        seats += [self._judge_seat(number, judge, models) for number, judge in enumerate(self.spec.panel.judges)]
+        for block in self.spec.labels:
+            self._offered("auditor_label_kinds", block.kind)
+            kind = self.plugins.label_kind(block.kind)()
+            labeller = kind.own_labeller()
+            if labeller is None:
+                raise SpecError(f"label kind {block.kind!r} brings no labeller of its own", file=str(self.loaded.path))
+            kinds.append(kind)
+            seats.append(_embedded(kind.name, 0, kind.name, labeller, f"label:{kind.name}", {"kind": kind.name}))
+        return tuple(kinds), tuple(seats)
+
+    def _stance_seat(self, models: Mapping[str, ChatModel]) -> Seat:
+        block, kind = self.spec.stance, StanceKind.name
+        if block.model is not None:
+            return self._model_seat(kind, 0, block.model, block.model, models, "stance")
+        self._offered("auditor_stance_classifiers", block.classifier or "")
+        labeller = self._labeller(self.plugins.stance_classifier(block.classifier or ""), block.config, "stance")
+        config = {"classifier": block.classifier, "config": self.loaded.frozen("stance", "config")}
+        return _embedded(kind, 0, block.classifier or "", labeller, f"embedded:{block.classifier}", config)
+
+    def _judge_seat(self, number: int, block: JudgeSpec, models: Mapping[str, ChatModel]) -> Seat:
+        where = ("panel", "judges", number)
+        if block.model is not None:
+            return self._model_seat(VerdictKind.name, number, block.name, block.model, models, *where)
+        self._offered("auditor_judges", block.judge or "")
+        labeller = self._labeller(self.plugins.judge(block.judge or ""), block.config, *where)
+        config = {"judge": block.judge, "config": self.loaded.frozen(*where, "config")}
+        return _embedded(VerdictKind.name, number, block.name, labeller, f"embedded:{block.judge}", config)
+
+    def _labeller(self, kind: type[Labeller], raw: Mapping[str, Any], *where: str | int) -> Labeller:
+        return kind(self._config(kind.config_model, raw, *where, "config"))
+
+    def _model_seat(
+        self, kind: str, number: int, name: str, model: str, models: Mapping[str, ChatModel], *where: str | int
+    ) -> Seat:
+        if model not in models:
+            raise self.loaded.error((*where, "model"), f"no model {model!r} under models", models)
+        labeller = ModelLabeller(models[model], kind)
+        config: Mapping[str, Json] = {
+            "config": self.loaded.frozen("models", model),
+            "prompts": [labeller.prompt.digest, labeller.repair.digest],
+        }
+        family = self.spec.models[model].family or labeller.traits.family
+        return Seat(kind, number, name, family, labeller, f"model:{model}", config)
+
+    def _pairs(self) -> tuple[tuple[int, int], ...]:
+        names = [condition.name for condition in self.spec.conditions]
+        pairs = []
+        for s, system in enumerate(self.spec.systems):
+            for name in system.conditions or names:
+                if name not in names:
+                    raise self.loaded.error(("systems", s, "conditions"), f"no condition {name!r}", names)
+                pairs.append((s, names.index(name)))
+        return tuple(pairs)
+
+    def _analyses(self) -> tuple[tuple[Analysis, Mapping[str, Json]], ...]:
+        found: list[tuple[Analysis, Mapping[str, Json]]] = [(PenaltyAnalysis(), {})]
+        for number, block in enumerate(self.spec.analyses):
+            self._offered("auditor_analyses", block.name)
+            settings = self.loaded.frozen("analyses", number, "settings")
+            found.append((self.plugins.analysis(block.name)(), settings if isinstance(settings, Mapping) else {}))
+        return tuple(found)
+
+
+def _embedded(
+    kind: str, ordinal: int, name: str, labeller: Labeller, endpoint: str, config: Mapping[str, Json]
+) -> Seat:
+    return Seat(kind, ordinal, name, labeller.traits.family, labeller, endpoint, config)
+
+
+def _bound(questions: Sequence[Question], corpora: Sequence[Corpus]) -> tuple[Question, ...]:
+    """Questions with unique ids, a reference for each benchmark question, a bound proof for each canary."""
+    if not questions:
+        raise QuestionError("there is no question; add a source under questions")
+    seen: set[str] = set()
+    for question in questions:
+        if question.id in seen:
+            raise QuestionError(f"question id {question.id!r} stands twice; ids are unique over all sources")
+        seen.add(question.id)
+        if question.kind is QuestionKind.BENCHMARK and not question.references:
+            raise QuestionError(f"question {question.id!r} has no reference, so no answer to it can be judged")
+    return tuple(_with_bound_proofs(question, corpora) for question in questions)
+
+
+def _with_bound_proofs(question: Question, corpora: Sequence[Corpus]) -> Question:
+    if question.kind not in CANARY_KINDS:
+        return question
+    proofs = {}
+    for corpus in corpora:
+        if corpus.variant in question.variants:
+            proofs[corpus.variant] = _bound_proof(question, question.proofs.get(corpus.variant), corpus)
+    return replace(question, proofs=proofs)
+
+
+def _bound_proof(question: Question, proof: Proof | None, corpus: Corpus) -> Proof:
+    if proof is None:
+        raise QuestionError(
+            f"canary {question.id!r} has no proof that its answer is absent from corpus variant {corpus.variant!r}; "
+            "prove it, or mark it as claimed"
+        )
+    if corpus.form is not CorpusForm.GIVEN:
+        return replace(proof, grade=ProofGrade.CLAIMED)
+    if proof.grade is not ProofGrade.CLAIMED and proof.corpus_digest != corpus.digest:
+        raise QuestionError(
+            f"the proof of canary {question.id!r} is over other documents ({proof.corpus_digest}) than corpus variant "
+            f"{corpus.variant!r} ({corpus.digest}); prove it again"
+        )
+    return proof
+
+
+def _check_families(loaded: LoadedSpec, seats: Sequence[Seat]) -> None:
+    families: dict[str, str] = {}
+    for seat in seats:
+        family = seat.family
+        if family in families:
+            raise loaded.error(
+                ("panel", "judges", seat.ordinal),
+                f"judges {families[family]!r} and {seat.name!r} are both of family {family!r}; "
+                "each seat needs a family of its own",
+                (),
+            )
+        families[family] = seat.name
+
+
+def _run_key(seed: int, questions: Sequence[Question]) -> bytes:
+    """The key of all keyed digests: from the seed and what is asked, so that equal campaigns have equal keys, and
+    nobody who does not hold the questions can test a guess against them.
+    """
+    asked = [[q.id, [f.text for f in q.forms], list(q.references), list(q.aliases)] for q in questions]
+    return hmac.new(f"rag-auditor {seed}".encode(), canonical(asked), hashlib.sha256).digest()
+
+
+def answer_limits(spec: Spec) -> Limits:
+    """What one answer may use: the same for every system."""
+    return Limits(output_tokens=spec.limits.output_tokens, deadline_s=float(spec.limits.deadline_s))

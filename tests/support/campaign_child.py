@@ -1,0 +1,33 @@
+"""A run in a process of its own, killed by SIGKILL at the nth time that it comes to a named point.
+
+``python campaign_child.py SPEC RUNS [POINT NTH]``; prints the run folder when it comes to its end.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import sys
+from pathlib import Path
+
+from auditor.campaign import RunOptions, run_campaign
+from campaign_kit import stub_plugins
+
+
+def main(spec: str, runs: str, point: str = "", nth: str = "0") -> None:
+    """Run, or die."""
+    counter = itertools.count(1)
+
+    def probe(reached: str, key: str) -> None:
+        if reached == point and next(counter) == int(nth):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    result = run_campaign(
+        RunOptions(Path(spec), runs=Path(runs)), lambda event: None, plugins=stub_plugins(), probe=probe
+    )
+    sys.stdout.write(f"{result.folder}\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
