@@ -75,7 +75,8 @@ _PUNCTUATION = {
     **dict.fromkeys(map(ord, "‘’‚‛′`´ʼʻ"), "'"),
     **dict.fromkeys(map(ord, "“”„‟″«»「」『』"), '"'),
 }
-_BEFORE = {**_FRACTIONS, **_SUPERSCRIPTS}
+# Two Arabic ligatures stand for whole phrases: they would make a text eighteen times as long.
+_BEFORE = {**_FRACTIONS, **_SUPERSCRIPTS, 0xFDFA: " ", 0xFDFB: " "}
 _AFTER = {**_LETTERS, **_PUNCTUATION}
 _MARK_RUN = 8  # canonical ordering sorts runs of marks by insertion: longer runs than any script has are cut
 

@@ -78,14 +78,15 @@ def _pool(sentence: str, bounds: Bounds, echoed: AbstractSet[Fraction], nouns: f
     """Numbers of a sentence that could be the answer: those beside the counted noun, else those in bold, else all."""
     text = plain(sentence)
     found = _candidates(text, bounds, echoed)
-    counted = [q for q in found if _counts(fold(text), q, nouns)]
+    folded = fold(text)
+    counted = [q for q in found if _counts(folded, q, nouns)]
     bold = _candidates(" ; ".join(map(plain, emphasised(sentence))), bounds, echoed)
     return counted or bold or found
 
 
 def _candidates(text: str, bounds: Bounds, echoed: AbstractSet[Fraction]) -> list[Quantity]:
-    values = read_values(text)
-    years = {date.start for date in values.dates if _is_year_of(fold(text), date)}
+    values, folded = read_values(text), fold(text)
+    years = {date.start for date in values.dates if _is_year_of(folded, date)}
     return [
         quantity
         for quantity in values.quantities

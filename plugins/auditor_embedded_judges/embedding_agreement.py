@@ -12,9 +12,8 @@ import threading
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from auditor.normalize import words
 from auditor.panel import Verdict
-from auditor_embedded_judges.reference import lead, outer_text, plain
+from auditor_embedded_judges.reference import in_digits, lead, outer_text, plain
 from auditor_embedded_judges.reply import EmbeddedJudge, Judgement
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EmbeddingAgreement"]
 
-_CORRECT, _PARTIAL = 850, 600  # thousandths of a cosine
+_CORRECT, _PARTIAL = 800, 600  # thousandths of a cosine
 _SCALE = 4096  # a power of two: scaling a float32 is exact
 _MAX_WORD = 64  # letters of one word that are read
 _MAX_REFERENCE = 64  # words of a reference that are read
@@ -36,11 +35,11 @@ class EmbeddingAgreement(EmbeddedJudge):
 
     def judge(self, question: str, reference: str, candidate: str) -> Judgement:
         """Verdict against one reference: over the lead, and at most partial over the rest."""
-        wanted = words(outer_text(reference))[:_MAX_REFERENCE]
+        wanted = in_digits(outer_text(reference))[:_MAX_REFERENCE]
         first = lead(candidate)
-        score = _best_agreement(wanted, words(plain(first)))
+        score = _best_agreement(wanted, in_digits(plain(first)))
         if score < _CORRECT and len(first) < len(candidate):
-            score = max(score, min(_best_agreement(wanted, words(plain(candidate))), _CORRECT - 1))
+            score = max(score, min(_best_agreement(wanted, in_digits(plain(candidate))), _CORRECT - 1))
         reason = f"agreement {score} of 1000"
         if score >= _CORRECT:
             return Verdict.CORRECT, reason

@@ -12,7 +12,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from auditor.normalize import STOP_WORDS, fold, tokens, words
-from auditor.quantity import Date, Quantity, Tolerance, read_tolerance, read_values
+from auditor.quantity import Date, Quantity, Tolerance, read_tolerance, read_values, unit_of
 
 __all__ = [
     "MONTHS",
@@ -21,6 +21,7 @@ __all__ = [
     "Reference",
     "canonical_word",
     "emphasised",
+    "in_digits",
     "lead",
     "outer_text",
     "plain",
@@ -148,6 +149,24 @@ def read_reference(text: str, question: str) -> Reference:
     return Reference(Kind.SENTENCE if long else Kind.NAME, text, parts, literal)
 
 
+def in_digits(text: str) -> tuple[str, ...]:
+    """Folded words of ``text``, with numbers in words as digits: ``twenty-one`` is ``21``."""
+    folded, at = fold(text), 0
+    parts: list[str] = []
+    for quantity in read_values(text).quantities:
+        if quantity.spelled and quantity.stated.denominator == 1 and quantity.start >= at:
+            end = min(quantity.end, _spelled_end(folded, quantity))
+            parts.extend((folded[at : quantity.start], f" {quantity.stated} "))
+            at = end
+    return words("".join((*parts, folded[at:])))
+
+
+def _spelled_end(folded: str, quantity: Quantity) -> int:
+    """Where the number ends and its unit begins."""
+    unit = folded[quantity.start : quantity.end].rsplit(" ", 1)[-1]
+    return quantity.end - len(unit) - 1 if quantity.dimension and unit_of(unit) is not None else quantity.end
+
+
 def outer_text(reference: str) -> str:
     """The reference without its parentheses and its stated tolerance."""
     outer = reference if read_tolerance(reference) is None else _TOLERANCE_TAIL.sub(" ", reference)
@@ -166,11 +185,8 @@ def _parts(core: str, literal: bool) -> list[tuple[str, ...]]:
 def _only(core: str, spans: list[tuple[int, int]]) -> bool:
     """Whether the spans are all that ``core`` says, but for loose words and a counted noun in lower case."""
     folded = fold(core)
-    rest = [
-        word.text
-        for word in tokens(folded)
-        if word.text not in _LOOSE and not any(start <= word.start < end for start, end in spans)
-    ]
+    inside = {place for start, end in spans for place in range(start, end)}
+    rest = [word.text for word in tokens(folded) if word.text not in _LOOSE and word.start not in inside]
     names = {word for raw in re.split(r"\s+", core) if raw[:1].isupper() for word in words(raw)}
     return len(rest) <= 3 and not names.intersection(rest)
 
@@ -185,9 +201,12 @@ def _asked_unit(folded_question: str) -> tuple[str, Fraction] | None:
 
 
 def _bounds(quantities: tuple[Quantity, ...], tolerance: Tolerance | None, folded_question: str) -> tuple[Bounds, ...]:
+    """What each number may be. A range that does not hold the reference's own number is not believed."""
     asked = _asked_unit(folded_question)
     if tolerance is not None:
-        return (_tolerated(quantities[0], tolerance, asked),)
+        bounds = _tolerated(quantities[0], tolerance, asked)
+        if bounds.holds(quantities[0]):
+            return (bounds,)
     return tuple(_exact(quantity, asked) for quantity in quantities)
 
 

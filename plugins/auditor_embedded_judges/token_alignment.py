@@ -1,7 +1,7 @@
 """Judge by token alignment: how much of the reference stands in one stretch of the candidate, word by word.
 
-Allows for spelling (one edit in a long word), for order and for words left out; reads numbers by their value and within
-a stated tolerance. Knows no units, no date formats and no negation: there it errs.
+Allows for spelling (one edit in a long word), for order and for words left out; reads numerals by their value and
+within a stated tolerance. Knows no numbers in words, no units, no date formats and no negation: there it errs.
 """
 
 from __future__ import annotations
@@ -83,10 +83,10 @@ def _read(candidate: str, reference: str, question: str) -> list[str]:
     if bounds is None:
         return [canonical_word(word) for word in words(text)]
     folded = fold(text)
-    spans = [
-        (q.start, q.end) for q in read_values(text).quantities if bounds.stated_low <= q.stated <= bounds.stated_high
-    ]
-    return [_VALUE if any(start <= word.start < end for start, end in spans) else word.text for word in tokens(folded)]
+    numerals = [quantity for quantity in read_values(text).quantities if not quantity.spelled]
+    own = [quantity for quantity in numerals if bounds.stated_low <= quantity.stated <= bounds.stated_high]
+    inside = {place for quantity in own for place in range(quantity.start, quantity.end)}
+    return [_VALUE if word.start in inside else word.text for word in tokens(folded)]
 
 
 def _best(needed: dict[str, int], said: Sequence[str]) -> int:
