@@ -26,7 +26,7 @@ def _until(gate: threading.Event) -> Callable[[str], None]:
     """A probe that holds the writer thread up."""
 
     def probe(point: str) -> None:
-        gate.wait(10)
+        gate.wait(1)
 
     return probe
 

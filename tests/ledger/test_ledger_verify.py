@@ -167,6 +167,17 @@ def test_a_withheld_text_verifies_and_nothing_else_may_be_withheld(
     assert _state(verify(sealed), "bodies") == (CheckState.FAILED, 4)
 
 
+@pytest.mark.parametrize("number", range(1, 12))
+def test_a_changed_body_is_named(sealed: Path, without_triggers: Forge, number: int) -> None:
+    """Another body under an entry's digests, canonical as it may be."""
+    without_triggers(sealed, [("UPDATE entries SET body = x'7b7d' WHERE sequence = ?", (number,))])
+    report = verify(sealed)
+    assert report.exit_code is ExitCode.TAMPERED
+    assert _state(report, "bodies") == (CheckState.FAILED, number)
+    with pytest.raises(LedgerError, match=f"entry {number}"):
+        report.raise_for_failure()
+
+
 @pytest.mark.parametrize(
     "form",
     [
