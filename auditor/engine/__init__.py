@@ -7,7 +7,9 @@ from auditor.engine.call import Call
 from auditor.engine.clock import Clock, FakeClock, SystemClock
 from auditor.engine.endpoint import Endpoint, EndpointLimits
 from auditor.engine.engine import Engine
+from auditor.engine.port import PortEmbedder, PortModel, build_ports
 from auditor.engine.task import Encoded, Ended, History, StageResult, Stored, Task, read_histories
+from auditor.engine.work import StoreWork
 
 __all__ = [
     "Budget",
@@ -20,9 +22,13 @@ __all__ = [
     "Engine",
     "FakeClock",
     "History",
+    "PortEmbedder",
+    "PortModel",
     "StageResult",
+    "StoreWork",
     "Stored",
     "SystemClock",
     "Task",
+    "build_ports",
     "read_histories",
 ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["Endpoint", "EndpointLimits", "Pace"]
+__all__ = ["Endpoint", "EndpointLimits", "Pace", "Rates"]
 
 _MINUTE_S = 60.0
 
@@ -64,3 +64,28 @@ class Pace:
     def take(self, now_s: float, units: float) -> None:
         """Use ``units`` now. More than a minute's worth is let through and paid for by those that follow."""
         self._next_s = max(self._next_s, now_s) + units * self._unit_s
+
+
+class Rates:
+    """The request and the token rate of an endpoint, taken together."""
+
+    def __init__(self, limits: EndpointLimits) -> None:
+        self._requests = None if limits.requests_per_minute is None else Pace(limits.requests_per_minute)
+        self._tokens = None if limits.tokens_per_minute is None else Pace(limits.tokens_per_minute)
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a rate at all."""
+        return self._requests is not None or self._tokens is not None
+
+    def delay_s(self, now_s: float) -> float:
+        """Seconds until one more call is allowed."""
+        delays_s = (pace.delay_s(now_s) for pace in (self._requests, self._tokens) if pace is not None)
+        return max(delays_s, default=0.0)
+
+    def take(self, now_s: float, tokens: int) -> None:
+        """Count one call."""
+        if self._requests is not None:
+            self._requests.take(now_s, 1)
+        if self._tokens is not None:
+            self._tokens.take(now_s, tokens)

@@ -12,7 +12,7 @@ import threading
 from collections import deque
 
 from auditor.engine.call import Call
-from auditor.engine.endpoint import Endpoint, Pace
+from auditor.engine.endpoint import Endpoint, Rates
 from auditor.errors import FaultReport
 
 __all__ = ["Lane", "Waiter"]
@@ -51,21 +51,21 @@ class Lane:
         self.condition = threading.Condition(lock)
         self.idle = self.hired = 0
         self.waking = self.quick = False
-        requests, tokens = endpoint.limits.requests_per_minute, endpoint.limits.tokens_per_minute
-        self._requests = None if requests is None else Pace(requests)
-        self._tokens = None if tokens is None else Pace(tokens)
+        # Intents keep the rate, so that few of them wait; and calls keep it, since a slow disk bunches intents.
+        self._intent_rates, self._wire_rates = Rates(endpoint.limits), Rates(endpoint.limits)
+        self.rated = self._wire_rates.limited
         self._calm = 0
         self._eased_s = -_NEVER
-
-    @property
-    def rated(self) -> bool:
-        """Whether a rate applies."""
-        return self._requests is not None or self._tokens is not None
 
     @property
     def room(self) -> bool:
         """Whether one more call may hold a slot."""
         return self.slots_used < self.limit
+
+    @property
+    def busy(self) -> bool:
+        """Whether a slot is held, or an intent is on its way to the disk."""
+        return self.slots_used > 0 or self.submitted > len(self.ready)
 
     @property
     def may_start(self) -> bool:
@@ -83,8 +83,10 @@ class Lane:
         if self.stop_reason or not self.pending or self._held(now_s):
             return calls
         while self.pending and self._window_open():
-            if self.rated and self._delayed(now_s, self.pending[0].task.tokens):
-                break
+            if self.rated:
+                if self._delayed(self._intent_rates, now_s):
+                    break
+                self._intent_rates.take(now_s, self.pending[0].task.tokens)
             self.submitted += 1
             calls.append(self.pending.popleft())
         return calls
@@ -93,6 +95,10 @@ class Lane:
         """The next attempt to go on the wire, with its slot; None when there is none or it must wait."""
         if not self.ready or self.stop_reason or not self.may_start or self._held(now_s):
             return None
+        if self.rated:
+            if self._delayed(self._wire_rates, now_s):
+                return None
+            self._wire_rates.take(now_s, self.ready[0].task.tokens)
         call = self.ready.popleft()
         self.submitted -= 1
         self.start(call, now_s)
@@ -121,8 +127,13 @@ class Lane:
         """Hand free slots to waiting threads, first those that come back from a port."""
         while self.waiters and self.room:
             waiter = self.waiters[0]
-            if waiter.paced and (self._held(now_s) or (self.rated and self._delayed(now_s, waiter.tokens))):
-                return
+            if waiter.paced:
+                if self._held(now_s) or self._delayed(self._intent_rates, now_s):
+                    return
+                if self._delayed(self._wire_rates, now_s):
+                    return
+                self._intent_rates.take(now_s, waiter.tokens)
+                self._wire_rates.take(now_s, waiter.tokens)
             self.waiters.popleft()
             self.slots_used += 1
             waiter.granted = True
@@ -176,16 +187,8 @@ class Lane:
             return True
         return False
 
-    def _delayed(self, now_s: float, tokens: int) -> bool:
-        """Whether a rate forbids a call now; if not, the call is counted."""
-        delay_s = 0.0 if self._requests is None else self._requests.delay_s(now_s)
-        if self._tokens is not None:
-            delay_s = max(delay_s, self._tokens.delay_s(now_s))
+    def _delayed(self, rates: Rates, now_s: float) -> bool:
+        delay_s = rates.delay_s(now_s)
         if delay_s > 0:
             self.wake_s = min(self.wake_s, now_s + delay_s)
-            return True
-        if self._requests is not None:
-            self._requests.take(now_s, 1)
-        if self._tokens is not None:
-            self._tokens.take(now_s, tokens)
-        return False
+        return delay_s > 0

@@ -21,7 +21,7 @@ from auditor.errors import Abandoned, AuditorError, CallError, Fault, FaultRepor
 if TYPE_CHECKING:
     from auditor.engine.pool import Pool
 
-__all__ = ["last_outcome", "nest", "park", "recall", "sleep", "unpark"]
+__all__ = ["nest", "park", "recall", "sleep", "unpark"]
 
 T = TypeVar("T")
 
@@ -69,17 +69,17 @@ def recall(ledger: Readable, key: str) -> tuple[History, Stored | None]:
     return history, None if outcome_body is None else Stored(last, outcome_body, ledger)
 
 
-def last_outcome(stored: Stored, provider: str = "") -> CallError | None:
+def _error_of(stored: Stored) -> CallError | None:
     """The error that a stored outcome stands for; None for a success."""
     fault = stored.body.get("fault")
     if fault is None:
         return None
     report = FaultReport(Fault(str(fault)), str(stored.body.get("message", "")))
-    return CallError(report, provider=provider, attempt=int(stored.key.rpartition("#")[2]))
+    return CallError(report, attempt=int(stored.key.rpartition("#")[2]))
 
 
 def _replay(parent: Call, stored: Stored, decode: Callable[[Stored], T]) -> T:
-    error = last_outcome(stored)
+    error = _error_of(stored)
     latency_ms = stored.body.get("latency_ms")
     if latency_ms is not None:
         parent.exclude(-float(Decimal(str(latency_ms))) / 1000)

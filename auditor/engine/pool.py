@@ -154,7 +154,7 @@ class Pool:
     @property
     def busy(self) -> bool:
         """Whether a call holds a slot or a group is on its way to the ledger."""
-        return bool(self._writing) or any(lane.slots_used for lane in self.lanes.values())
+        return bool(self._writing) or any(lane.busy for lane in self.lanes.values())
 
     def fly(self, call: Call) -> Flight:
         """Run the task's function in this thread."""
