@@ -108,7 +108,7 @@ def test_killed_at_a_random_moment(tmp_path: Path, clock: Clock, seed: int) -> N
     path = tmp_path / "l.sqlite"
     Ledger.create(path, clock=clock).close()
     command = [sys.executable, "-c", textwrap.dedent(_BUSY), str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own source
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         time.sleep(random.Random(seed).uniform(0.01, 0.3))  # noqa: S311 - a moment, not a secret

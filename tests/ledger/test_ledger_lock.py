@@ -31,7 +31,7 @@ _HOLDER = """
 def test_a_second_process_is_told_who_holds_the_folder(tmp_path: Path) -> None:
     """The second gets ``LockedRun`` with the holder's process and time; after SIGKILL the folder is free at once."""
     command = [sys.executable, "-c", textwrap.dedent(_HOLDER), str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own source
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
         with pytest.raises(LockedRun, match=rf"in use by process {process.pid} since 20\d\d-.*Z$") as raised:

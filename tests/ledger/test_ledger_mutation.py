@@ -21,7 +21,7 @@ from auditor.ledger.form import chain_digest
 
 Forge = Callable[[Path, Sequence[tuple[str, Sequence[object]]]], None]
 _LAST = 11  # entries of the fixture: the first, three calls of three, the seal
-_SOME = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=60)
+_SOME = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=40)
 _COLUMNS = ("kind", "key", "body", "body_digest", "digest")
 _NUMBERS = st.integers(1, _LAST)
 _INSERT = "INSERT INTO entries VALUES (?,?,?,?,?,?)"
@@ -47,7 +47,6 @@ def _copied(sequence: str, key: str = "key") -> str:
     return f"SELECT {sequence}, kind, {key}, x'7b7d', body_digest, digest FROM entries WHERE sequence = :n"  # noqa: S608
 
 
-@pytest.mark.parametrize("number", range(1, _LAST + 1))
 @pytest.mark.parametrize(
     "statement",
     [
@@ -66,13 +65,14 @@ def _copied(sequence: str, key: str = "key") -> str:
     ],
 )
 @pytest.mark.parametrize("recursive", ["OFF", "ON"])
-def test_triggers_refuse_any_connection(sealed: Path, statement: str, number: int, recursive: str) -> None:
+def test_triggers_refuse_any_connection(sealed: Path, statement: str, recursive: str) -> None:
     """A foreign connection can neither change, remove nor replace, nor insert anywhere but at the end."""
     before = _rows(sealed)
     with closing(sqlite3.connect(sealed, isolation_level=None)) as connection:
         connection.execute(f"PRAGMA recursive_triggers = {recursive}")
-        with pytest.raises(sqlite3.IntegrityError, match="ledger: "):
-            connection.execute(statement, {"n": number})
+        for number in range(1, _LAST + 1):
+            with pytest.raises(sqlite3.IntegrityError, match="ledger: "):
+                connection.execute(statement, {"n": number})
     assert _rows(sealed) == before
     assert verify(sealed).exit_code == 0
 

@@ -31,7 +31,7 @@ def test_two_processes_append_in_turn(tmp_path: Path) -> None:
     """Counting and then appending is one step: no count is used twice or lost; at rest it is one sealed file."""
     path = tmp_path / "workspace.sqlite"
     command = [sys.executable, "-c", textwrap.dedent(_PROCESS), str(path)]
-    processes = [subprocess.Popen([*command, name]) for name in ("a", "b", "c")]  # noqa: S603 - our own source
+    processes = [subprocess.Popen([*command, name]) for name in ("a", "b", "c")]
     assert [process.wait(60) for process in processes] == [0, 0, 0]
     rows = open_workspace(path).rows("shown")
     assert [row.key for row in rows] == [f"canary/3/{number}" for number in range(1, 37)]
