@@ -84,14 +84,16 @@ def sign_text(difference: Difference | None, p_value: float | None, alpha: float
     return "first higher" if difference.value > 0 else "second higher"
 
 
-def crossing_cells(name: str, found: Crossing, n: int, method: str, source: Mapping[str, int | str]) -> Estimate:
+def crossing_cells(
+    name: str, found: Crossing, n: int, method: str, source: Mapping[str, int | str], unit: Unit
+) -> Estimate:
     """A crossing as an estimate."""
     if found.value is None:
-        return missing(name, Unit.NUMBER, found.reason, source, n)
+        return missing(name, unit, found.reason, source, n)
     bare = Estimate(
         name,
         rounded(found.value),
-        Unit.NUMBER,
+        unit,
         n,
         estimand=SUPERPOPULATION,
         method=method,

@@ -77,7 +77,7 @@ def reasons_table(found: Sequence[Sample]) -> Table:
     return Table("exclusion_reasons", "Why trials were not scored", columns, tuple(rows))
 
 
-def excluded_share(sample: Sample, stratum: Stratum) -> Fraction | None:
+def _excluded_share(sample: Sample, stratum: Stratum) -> Fraction | None:
     """Share of planned trials of a stratum that have no score; None when none was planned."""
     cells = sample.of(stratum)
     return Fraction(sum(not cell.scored for cell in cells), len(cells)) if cells else None
@@ -85,7 +85,7 @@ def excluded_share(sample: Sample, stratum: Stratum) -> Fraction | None:
 
 def lead_by_bounds(found: Sequence[Sample]) -> bool:
     """Whether bounds become the headline, by either stratum of it."""
-    by_stratum = [[excluded_share(s, stratum) for s in found] for stratum in (Stratum.BENCHMARK, Stratum.CANARY)]
+    by_stratum = [[_excluded_share(s, stratum) for s in found] for stratum in (Stratum.BENCHMARK, Stratum.CANARY)]
     return any(bounds_lead([share for share in shares if share is not None]) for shares in by_stratum)
 
 
@@ -112,7 +112,7 @@ def _shared_places(found: Sequence[Sample]) -> frozenset[tuple[int, str, int]]:
 
 def _excluded_row(sample: Sample, k: Decimal, shared: frozenset[tuple[int, str, int]]) -> tuple[TableCell, ...]:
     cells = sample.benchmark
-    share = excluded_share(sample, Stratum.BENCHMARK)
+    share = _excluded_share(sample, Stratum.BENCHMARK)
     return (
         system_title(sample.system),
         sum(not cell.scored for cell in cells),

@@ -31,6 +31,7 @@ __all__ = [
     "q_bench",
     "rates_table",
     "violated",
+    "violation_rate",
     "violations",
     "volume_cells",
     "volume_outcome",

@@ -40,6 +40,7 @@ from auditor.statistics import (
 )
 
 __all__ = [
+    "Family",
     "Pair",
     "paired_rates_table",
     "pairs",
@@ -208,11 +209,11 @@ def violation_pairs_table(found: Sequence[Sample]) -> Table:
         for pair in pairs([sample for sample in found if not not_applicable(sample)])
         for kind in canary_kinds(found, Stratum.CANARY)
     ]
-    tests = _decide(planned, [violation_delta(pair, kind) for pair, kind in planned])
+    tests = _decide(planned, [_violation_delta(pair, kind) for pair, kind in planned])
     return Table("pairs_cvr", "Differences of canary violations", columns, tuple(map(_violation_row, tests)))
 
 
-def violation_delta(pair: Pair, kind: QuestionKind) -> Difference | None:
+def _violation_delta(pair: Pair, kind: QuestionKind) -> Difference | None:
     """ΔCVR (strict) on the canaries of one kind that both were scored on."""
     first, second = (
         violations(sample.of(Stratum.CANARY, kind=kind), strict=True) for sample in (pair.first, pair.second)

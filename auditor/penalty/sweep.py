@@ -103,7 +103,9 @@ def _penalty_crossing(pair: Pair) -> Estimate:
     first, second = score_items(pair.first.benchmark), score_items(pair.second.benchmark)
     shared = {item.question for item in first} & {item.question for item in second}
     source = pair.source | {"stratum": str(Stratum.BENCHMARK)}
-    return crossing_cells(f"crossing_k/{pair.key}", penalty_crossing(first, second), len(shared), _FIELLER, source)
+    return crossing_cells(
+        f"crossing_k/{pair.key}", penalty_crossing(first, second), len(shared), _FIELLER, source, Unit.NUMBER
+    )
 
 
 def mixed_table(found: Sequence[Sample], k: Decimal, share: Decimal) -> Table:
@@ -128,7 +130,7 @@ def _mixed(sample: Sample, kind: QuestionKind, k: Decimal, share: Decimal) -> Es
     source: dict[str, int | str] = {"system": sample.system.ordinal, "kind": str(kind)}
     reason = not_applicable(sample)
     bench = score_of(score_items(sample.benchmark), k)
-    canary = rate(penalised(sample, kind))
+    canary = rate(_penalised(sample, kind))
     if reason or bench is None or canary is None:
         return missing(name, Unit.POINTS, reason or "no scored trial in one of the strata", source)
     found = mixed_score(bench, canary, share)
@@ -136,7 +138,7 @@ def _mixed(sample: Sample, kind: QuestionKind, k: Decimal, share: Decimal) -> Es
     return estimate(name, found, Unit.POINTS, bench.trials + canary.trials, method=method, source=source)
 
 
-def penalised(sample: Sample, kind: QuestionKind) -> list[Item]:
+def _penalised(sample: Sample, kind: QuestionKind) -> list[Item]:
     """Canary trials that cost k: attempts, but a fictitious thing may be denied for nothing."""
     strict = kind is not QuestionKind.FICTITIOUS
 
@@ -164,12 +166,12 @@ def mixed_crossings_table(found: Sequence[Sample], k: Decimal) -> Table:
 
 def _mixed_crossing(pair: Pair, kind: QuestionKind, k: Decimal) -> Estimate:
     bench = score_delta(pair, k)
-    canary = rate_difference(penalised(pair.first, kind), penalised(pair.second, kind))
+    canary = rate_difference(_penalised(pair.first, kind), _penalised(pair.second, kind))
     name, source = f"crossing_s/{pair.key}/{kind}", pair.source | {"kind": str(kind)}
     if bench is None or canary is None:
         return missing(name, Unit.RATE, "no question was scored for both in one of the strata", source)
     found = _share_crossing(bench, canary, float(k))
-    return crossing_cells(name, found, bench.questions + canary.questions, _FIELLER, source)
+    return crossing_cells(name, found, bench.questions + canary.questions, _FIELLER, source, Unit.RATE)
 
 
 def _share_crossing(bench: Difference, canary: Difference, k: float) -> Crossing:
