@@ -31,8 +31,8 @@ class KnowledgeGapConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    passages: int = Field(10, ge=10, description="How many passages each search looks at; METHODS §3 asks for ten.")
-    embedded: bool = Field(True, description="Also search by embedded vectors; without it proofs are of grade lexical.")
+    passages: int = Field(default=10, ge=10, description="Passages that each search looks at (METHODS §3: ten).")
+    embedded: bool = Field(default=True, description="Also search by vectors; if not, proofs are of grade lexical.")
 
 
 @dataclass(frozen=True, slots=True)

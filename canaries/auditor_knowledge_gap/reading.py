@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -134,11 +134,16 @@ def _plain(text: str) -> str:
 
 def _passages(name: str, text: str) -> Iterator[Passage]:
     title = next((line.strip("#*=- \t") for line in text.splitlines() if line.strip("#*=- \t")), "")[:200]
-    headings = [(found.start(), _level(found), found[2] or found[3]) for found in _HEADING.finditer(text)]
-    starts = [start for start, _, _ in headings]
+    headings = deque(_HEADING.finditer(text))
+    opened: list[tuple[int, str]] = []  # level and text of the headings that the chunk stands under, outermost first
     for chunk in chunks(text, title):
-        above = headings[: bisect_left(starts, chunk.start)]
-        context = " / ".join([name, title, *_open_headings(above)])
+        while headings and headings[0].start() < chunk.start:
+            heading = headings.popleft()
+            level = _level(heading)
+            while opened and opened[-1][0] >= level:
+                opened.pop()
+            opened.append((level, heading[2] or heading[3]))
+        context = " / ".join([name, title, *(heading for _, heading in opened)])
         yield Passage(name, context, text[max(0, chunk.start - _MARGIN) : chunk.end + _MARGIN])
 
 
@@ -147,12 +152,3 @@ def _level(heading: re.Match[str]) -> int:
     if heading[1]:
         return len(heading[1])
     return 1 if heading[4].startswith("=") else 2
-
-
-def _open_headings(headings: list[tuple[int, int, str]]) -> list[str]:
-    """The headings that a place below all of ``headings`` stands under, outermost first."""
-    opened: list[tuple[int, str]] = []
-    for _, level, heading in headings:
-        opened = [(other, text) for other, text in opened if other < level]
-        opened.append((level, heading))
-    return [text for _, text in opened]

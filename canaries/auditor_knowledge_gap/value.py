@@ -21,6 +21,7 @@ __all__ = ["Values", "values"]
 _TOLERANCE = Fraction(1, 50)
 _SURE_PARTS = 2
 _SURE_DIGITS = 3
+_PREFIXES = frozenset(Fraction(10) ** power for power in (-6, -3, 3, 6))
 _WORD_BEHIND = re.compile(r"[ \t-]{0,2}[^\W\d_]")
 _CENTURIES, _YEARS_OF_CENTURY = range(10, 22), range(10, 100)
 # Seconds in what calendars call a month: 30 days to 31, so that "13 weeks" is near to "three months".
@@ -56,9 +57,8 @@ class Values:
     def _is_near(self, wanted: Quantity) -> bool:
         if wanted.stated in self.numbers or wanted.value in self.numbers:
             return True
-        digits = _digits(wanted.stated)
-        if len(digits) >= _SURE_DIGITS and any(digits == _digits(number) for number in self.numbers):
-            return True  # 1,413 µS is 1.413 mS: a unit that no table knows, at another power of ten
+        if any(_is_other_prefix(wanted, quantity) for quantity in self.quantities):
+            return True
         dimension, value = _measure(wanted.dimension, wanted.value)
         return any(
             abs(value - _measure(name, stated)[1]) <= _TOLERANCE * abs(value)
@@ -105,11 +105,16 @@ def _is_spelled_year(first: Quantity, second: Quantity) -> bool:
     return side_by_side and first.value in _CENTURIES and second.value in _YEARS_OF_CENTURY
 
 
-def _digits(number: Fraction) -> str:
-    """Significant digits of a decimal fraction; empty for a number without a finite decimal form."""
-    text = format(Decimal(number.numerator) / Decimal(number.denominator), "f")
-    exact = Fraction(text) == number
-    return text.replace(".", "").strip("-0") if exact else ""
+def _is_other_prefix(left: Quantity, right: Quantity) -> bool:
+    """Whether two could differ by the prefix of a unit that no table knows: 1,413 µS, 1.413 mS."""
+    if (left.dimension and right.dimension) or not left.stated:
+        return False
+    return abs(right.stated / left.stated) in _PREFIXES and _significant_digits(left.stated) >= _SURE_DIGITS
+
+
+def _significant_digits(number: Fraction) -> int:
+    """How many digits a decimal fraction has between its first and last that are not 0."""
+    return len(format(Decimal(number.numerator) / Decimal(number.denominator), "f").replace(".", "").strip("-0"))
 
 
 def _measure(dimension: str, value: Fraction) -> tuple[str, Fraction]:
