@@ -21,7 +21,7 @@ from auditor.findings import Findings
 from auditor.findings_json import Comparison, compare, read_findings
 from auditor.judge import VerdictKind
 from auditor.label import LabelKind
-from auditor.ledger import Check, CheckState, Reader, VerifyReport, verify
+from auditor.ledger import Check, CheckState, Reader, Seal, VerifyReport, verify
 from auditor.measure import analysis_view
 from auditor.penalty import PenaltyAnalysis
 from auditor.protocol import Skeleton
@@ -231,9 +231,19 @@ def verify_run(path: Path) -> VerifyReport:
     Raises ``RunError`` when ``path`` holds no ledger.
     """
     folder = _run_folder(path)
-    report = verify(folder.ledger)
+    report = verify(folder.ledger, expected=_stated_seal(folder))
     checks = [*report.checks, _check_findings(folder, report)]
     return replace(report, checks=tuple(checks))
+
+
+def _stated_seal(folder: RunFolder) -> Seal | None:
+    """The seal that the findings say they rest on; None where they cannot say."""
+    try:
+        seals = read_findings(folder.findings).operations["seals"]
+        last = list(seals)[-1]  # type: ignore[call-overload] # hostile: whatever it is, the except clause names it
+        return Seal(int(last["count"]), str(last["head"]))
+    except (NotChecked, KeyError, IndexError, TypeError, ValueError):
+        return None
 
 
 def _check_findings(folder: RunFolder, report: VerifyReport) -> Check:

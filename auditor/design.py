@@ -92,7 +92,7 @@ class _Builder:
             "release": block.release,
             "traits": traits_json(system.traits),
             "inputs": dict(system.inputs),
-            "texts": {"config": self._json(f"system/{number}/config", self.loaded.frozen("systems", number))},
+            "texts": {"config": self._json(f"system/{number}/config", self._system_config(number))},
         }
 
     def _model(self, name: str) -> Json:
@@ -100,6 +100,12 @@ class _Builder:
             "kind": self.spec.models[name].kind,
             "texts": {"config": self._json(model_key(name), self.loaded.frozen("models", name))},
         }
+
+    def _system_config(self, number: int) -> Json:
+        """All that the spec says of a system but its name and rates, which change no answer."""
+        block = self.loaded.frozen("systems", number)
+        kept = block if isinstance(block, Mapping) else {}
+        return {name: value for name, value in kept.items() if name not in {"name", "limits", "conditions"}}
 
     def _corpus(self, number: int, corpus: Corpus) -> Json:
         manifest: Json = [[d.name, d.digest, d.size_bytes] for d in corpus.documents]

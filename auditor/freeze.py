@@ -84,6 +84,16 @@ class Campaign:
         """The schedule in the order of asking."""
         return ordered(_cells(self), self.spec.seed)
 
+    @cached_property
+    def corpus_digests(self) -> tuple[str, ...]:
+        """Digest of each corpus variant, computed once."""
+        return tuple(corpus.digest for corpus in self.corpora)
+
+    @cached_property
+    def system_inputs(self) -> tuple[Json, ...]:
+        """What each system's answers depend on beside the question, as it was when the design was frozen."""
+        return tuple(self.design.system_inputs(number) for number in range(len(self.systems)))
+
     def seats_of(self, kind: str) -> tuple[Seat, ...]:
         """The seats of one label kind, in order."""
         return tuple(seat for seat in self.seats if seat.kind == kind)

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from collections import Counter
 
-from auditor.analysis import AnalysisView, TrialRow
-from auditor.findings import Column, Note, NoteKind, Section, Table, Unit
+from auditor.analysis import AnalysisView, TrialRow, TrialState
+from auditor.findings import Cell, Column, Note, NoteKind, Section, Table, Unit
+from auditor.penalty.block import system_title
 
 __all__ = ["label_section"]
 
+# The audit's own totals that stand beside the kind's, with the states that each counts.
+_TOTALS = {
+    "correct": (TrialState.CORRECT,),
+    "wrong": (TrialState.PARTIAL, TrialState.INCORRECT, TrialState.DENIED),
+    "abstained": (TrialState.ABSTAINED,),
+    "canary attempt": (TrialState.CANARY_ATTEMPT,),
+}
+
 
 def label_section(view: AnalysisView, kind: str) -> Section:
-    """Counts of the kind's values a system, and each value against the trial's state."""
+    """The audit's totals and the kind's a system, over the same trials, and each value against the trial's state."""
     labelled = [(trial, _text(view, trial, kind)) for trial in view.trials if kind in trial.labels]
-    values = sorted({value for _, value in labelled})
     seats = ", ".join(seat.name for seat in view.labellers if seat.kind == kind)
     return Section(
         name=kind,
         title=f"Labels: {kind}",
         version=1,
         blocks=(
-            _by_system(view, kind, labelled, values),
+            _beside(view, kind, labelled),
             _against_state(view, kind, labelled),
             Note(NoteKind.METHOD, f"{kind} is given by {seats}. It enters no score and no interval of this audit."),
         ),
@@ -32,24 +40,30 @@ def _text(view: AnalysisView, trial: TrialRow, kind: str) -> str:
     return "none" if row is None or row.value is None else str(row.value)
 
 
-def _by_system(view: AnalysisView, kind: str, labelled: list[tuple[TrialRow, str]], values: list[str]) -> Table:
-    counts = Counter((trial.system, value) for trial, value in labelled)
+def _beside(view: AnalysisView, kind: str, labelled: list[tuple[TrialRow, str]]) -> Table:
+    values = sorted({value for _, value in labelled})
+    given = Counter((trial.system, value) for trial, value in labelled)
+    own = Counter((trial.system, total) for trial, _ in labelled for total in _TOTALS if trial.state in _TOTALS[total])
+    n = Counter(trial.system for trial, _ in labelled)
+    rows: list[tuple[Cell, ...]] = [
+        (
+            system_title(system),
+            n[system.ordinal],
+            *(own[system.ordinal, total] for total in _TOTALS),
+            *(given[system.ordinal, value] for value in values),
+        )
+        for system in view.systems
+    ]
     return Table(
         name="by_system",
-        title=f"{kind}: trials by value",
+        title=f"This audit beside {kind}, over the trials that have the label",
         columns=(
             Column("system", "System"),
-            *(Column(value, value, Unit.COUNT) for value in values),
             Column("n", "n", Unit.COUNT),
+            *(Column(total, f"audit: {total}", Unit.COUNT) for total in _TOTALS),
+            *(Column(value, f"{kind}: {value}", Unit.COUNT) for value in values),
         ),
-        rows=tuple(
-            (
-                system.name,
-                *(counts[system.ordinal, value] for value in values),
-                sum(counts[system.ordinal, value] for value in values),
-            )
-            for system in view.systems
-        ),
+        rows=tuple(rows),
     )
 
 
@@ -65,6 +79,7 @@ def _against_state(view: AnalysisView, kind: str, labelled: list[tuple[TrialRow,
             Column("n", "n", Unit.COUNT),
         ),
         rows=tuple(
-            (view.systems[system].name, value, state, n) for (system, value, state), n in sorted(counts.items())
+            (system_title(view.systems[system]), value, state, n)
+            for (system, value, state), n in sorted(counts.items())
         ),
     )

@@ -36,6 +36,17 @@ class Design:
         """Equal for equal designs, on any machine; names the run folder. Local: it depends on guessable text."""
         return digest(canonical([self.body, {key: digest(text.encode()) for key, text in self.texts.items()}]))
 
+    def system_inputs(self, number: int) -> Json:
+        """Kind, configuration and input files of one system, but not its name."""
+        systems: Any = self.body["systems"]
+        system = systems[number]
+        return {
+            "kind": system["kind"],
+            "release": system["release"],
+            "config": self.texts[system["texts"]["config"]],
+            "inputs": system["inputs"],
+        }
+
 
 def commit_texts(value: Json, commitment: Callable[[str], str]) -> Json:
     """``value`` with each text key under a ``texts`` object replaced by its commitment."""

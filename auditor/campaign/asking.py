@@ -35,23 +35,16 @@ def system_endpoint(campaign: Campaign, system: int) -> str:
 def ask_input(campaign: Campaign, cell: Cell) -> str:
     """Digest of all that one answer depends on: the answer is inherited by another run only under an equal one."""
     system, condition = campaign.pairs[cell.pair]
-    corpus = campaign.corpora[cell.variant]
     depends: dict[str, Json] = {
-        "system": dict(_of_kind(campaign, system)),
+        "system": campaign.system_inputs[system],
         "settings": dict(campaign.settings[condition]),
         "prompt": campaign.prompts[condition].text,
         "question": _text(campaign, cell),
-        "corpus": [corpus.variant, corpus.digest],
+        "corpus": [campaign.corpora[cell.variant].variant, campaign.corpus_digests[cell.variant]],
         "output_tokens": campaign.spec.limits.output_tokens,
         "repeat": cell.repeat,
     }
     return keyed_digest(campaign.run_key, depends)
-
-
-def _of_kind(campaign: Campaign, system: int) -> Mapping[str, Json]:
-    block = campaign.spec.systems[system]
-    config = campaign.design.texts[f"system/{system}/config"]
-    return {"kind": block.kind, "config": config, "inputs": dict(campaign.systems[system].inputs)}
 
 
 def _text(campaign: Campaign, cell: Cell) -> str:

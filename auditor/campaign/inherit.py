@@ -14,7 +14,7 @@ from typing import Any
 from auditor.campaign.folder import RunFolder
 from auditor.errors import LedgerError, RunError
 from auditor.freeze import Parent
-from auditor.ledger import Entry, Ledger, Reader
+from auditor.ledger import Entry, Ledger, Reader, verify
 from auditor.record import split_attempt
 
 __all__ = ["Inheritance", "open_parent"]
@@ -62,9 +62,13 @@ def _date(entries: Iterable[Entry]) -> str:
 
 
 def open_parent(folder: RunFolder) -> Inheritance:
-    """The inheritance of a run. Its ledger has to verify; raises ``RunError`` or ``LedgerError`` that says why not."""
+    """The inheritance of a run. Its ledger has to be whole and sealed.
+
+    Raises ``RunError`` or ``LedgerError`` that says why not.
+    """
     if not folder.ledger.is_file():
         raise RunError(f"{folder.path} is no run folder: there is no ledger.sqlite in it")
+    verify(folder.ledger).raise_for_failure()
     with Reader(folder.ledger) as reader:
         protocol, key = reader.get("protocol", "0"), reader.get("text", "run/key")
         if protocol is None or key is None or key.text is None:
