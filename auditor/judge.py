@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from auditor import prompts
-from auditor.canonical import Json, keyed_digest
+from auditor.canonical import Json, clean_text, keyed_digest
 from auditor.choice import read_choice
 from auditor.errors import FaultReport
 from auditor.label import (
@@ -83,7 +83,7 @@ def build_input(
     """What labellers of ``kind`` are given of all this: the fields it names.
 
     ``candidate`` is the scrubbed text. Raises ``ValueError`` when a field that the kind names is missing, or when the
-    candidate is blank (such a text has no label).
+    candidate is blank (such a text has no label). Lone surrogates become U+FFFD.
     """
     given: dict[Field, object] = {
         Field.QUESTION: question,
@@ -97,12 +97,17 @@ def build_input(
         raise ValueError(f"{kind.name} needs {', '.join(missing)}")
     shown = kind.fields
     return LabelInput(
-        question=question if Field.QUESTION in shown else None,
-        references=tuple(references) if Field.REFERENCES in shown else None,
-        candidate=candidate if Field.CANDIDATE in shown else None,
-        passages=tuple(passages) if passages is not None and Field.PASSAGES in shown else None,
-        recorded=dict(recorded) if recorded is not None and Field.RECORDED in shown else None,
+        question=_clean(question) if Field.QUESTION in shown else None,
+        references=tuple(map(_clean, references)) if Field.REFERENCES in shown else None,
+        candidate=_clean(candidate) if Field.CANDIDATE in shown else None,
+        passages=tuple(map(_clean, passages or ())) if Field.PASSAGES in shown else None,
+        recorded={_clean(k): _clean(v) for k, v in (recorded or {}).items()} if Field.RECORDED in shown else None,
     )
+
+
+def _clean(text: str | None) -> str:
+    """Text that can be digested and sent; a missing one has been refused before."""
+    return clean_text(text or "")[0]
 
 
 def input_digest(run_key: bytes, kind: str, given: LabelInput) -> str:

@@ -188,9 +188,7 @@ _ORDINAL_SUFFIX = ("st", "nd", "rd", "th")
 _YEARS = range(1000, 2200)
 _WORD_GAP = re.compile(r"[\s-]{1,3}")
 _UNIT_GAP = re.compile(r"[ \t-]{0,2}")
-_PER = re.compile(
-    r"\s?/\s?([^\W\d_]{1,12})|\sper\s([^\W\d_]{1,12})|[\s·*]{1,2}([^\W\d_]{1,12})\^?-\^?1(?![\d.])"
-)
+_PER = re.compile(r"\s?/\s?([^\W\d_]{1,12})|\sper\s([^\W\d_]{1,12})|[\s·*]{1,2}([^\W\d_]{1,12})\^?-\^?1(?![\d.])")
 _DAY_GAP = re.compile(r"[\s,.*_-]{0,6}")
 
 

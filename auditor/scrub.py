@@ -182,7 +182,7 @@ _FLAG_PATTERNS: tuple[tuple[InjectionFlag, re.Pattern[str]], ...] = (
     (
         InjectionFlag.VERDICT,
         re.compile(
-            r"\b(?:grade|verdict|judgement|judgment|stance|score)[\"'*_]{0,4}\s?[:=]\s?[\"'*_]{0,4}"
+            r"\b(?:grade|verdict|judgement|judgment|stance|score)[\"'*_]{0,4}\s?[:=][\s\"'*_]{0,5}"
             r"(?:a|b|c|correct|incorrect|partial|right|wrong|not_attempted|answer|abstain|deny|unsure|pass|fail|1|0)\b",
             re.IGNORECASE,
         ),
