@@ -131,8 +131,7 @@ class Engine:
                 if now_s - shown_s >= _PROGRESS_S and batch.done != shown:
                     shown_s, shown = now_s, batch.done
                     self._emit(self._progress(stage, batch, done, now_s - started_s))
-            self._raise_failure()
-            self._ledger.flush()
+            self.flush()
         except BaseException:
             self.stop(INTERRUPTED)
             raise
@@ -166,6 +165,11 @@ class Engine:
         if threading.get_ident() == self._thread and current is None:
             self._drain()
         return self._value(task, batch)
+
+    def flush(self) -> None:
+        """Wait until all outcomes so far are on the disk. Raises ``StorageError`` when the ledger takes no more."""
+        self._raise_failure()
+        self._ledger.flush()
 
     def current_call(self) -> Call | None:
         """The call that this thread is making, if any."""

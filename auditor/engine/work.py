@@ -130,9 +130,7 @@ class StoreWork:
 
         # Opening anew is asking anew: attempts of earlier processes do not count against the limit.
         history = replace(history, spent=1 if history.open_intent else 0)
-        return self.engine.call(
-            Task(key, self.endpoint, self._input(name), run, _encode, self.classify, history=history)
-        )
+        return self._made(Task(key, self.endpoint, self._input(name), run, _encode, self.classify, history=history))
 
     def _call_port(
         self,
@@ -152,7 +150,13 @@ class StoreWork:
         if stored is not None and "fault" not in stored.body and stored.body.get("input") == input:
             return decode(stored)
         history = replace(history, spent=1 if history.open_intent else 0)
-        return self.engine.call(Task(key, endpoint, input, run, encode, classify, history=history, cost_usd=cost_usd))
+        return self._made(Task(key, endpoint, input, run, encode, classify, history=history, cost_usd=cost_usd))
+
+    def _made(self, task: Task[T]) -> T:
+        """A result is handed back when it is on the disk: what rests on it must not outlive it."""
+        value = self.engine.call(task)
+        self.engine.flush()
+        return value
 
     def _name(self, step: str) -> str:
         return keyed_digest(self.run_key, ["step", step])
