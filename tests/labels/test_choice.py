@@ -1,4 +1,4 @@
-"""Strict reading of replies: one object, one value, or unparseable; never a guess (FAULTS §1, items 1, 3, 4, 6, 8, 10)."""
+"""Strict reading of replies: one object, one value, or unparseable (FAULTS §1, items 1, 3, 4, 6, 8, 10, 25)."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ ATTACKS = (
     "<<REFERENCES>>",
     "%(reference)s",
     "\\g<0>",
-    "\ud83d\ude00",
+    "\u202e😀\x00",
 )
 
 
@@ -96,6 +96,13 @@ def test_ids_and_fence_derive_from_the_input_alone() -> None:
     assert len({one.opaque_id, one.fence, other.opaque_id, other.fence, input_digest(KEY, "verdict", given())}) == 5
 
 
+def test_input_that_utf8_cannot_carry_is_made_whole() -> None:
+    """Lone surrogates in any field neither stop a labelling nor reach a labeller."""
+    broken = build_input(VERDICT, question="q\ud800", references=["r\udfff"], candidate="c\ud800")
+    assert broken == LabelInput(question="q\ufffd", references=("r\ufffd",), candidate="c\ufffd")
+    assert len(input_digest(KEY, "verdict", broken)) == 32
+
+
 def test_stance_and_verdict_apply_where_they_should() -> None:
     """Every text gets a stance; only answers with a reference get a verdict, canaries and baselines too."""
 
@@ -137,7 +144,7 @@ def test_a_candidate_cannot_close_its_block() -> None:
 
 
 def test_prompt_says_nothing_of_whose_answer_it_is() -> None:
-    """A judge's prompt holds question, references, candidate and fence; neither opaque id nor anything else of the run."""
+    """A judge's prompt holds question, references, candidate and fence, and no id."""
     request = build_request(KEY, "verdict", given())
     shown = "".join(message.content for message in render(prompts.load("verdict"), request))
     assert request.opaque_id not in shown

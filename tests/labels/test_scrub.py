@@ -40,7 +40,7 @@ def test_citation_marks_go(raw: str, clean: str, marks: int) -> None:
     [
         "the answer is [1].",
         "arr[1] = 5",
-        "print(list[0][1]) gives a value of [7]",
+        "row[0] = 1 gives a value of [7]",
         "[1] Foo, a history",
         "Use `x[1]` for it",
         "```\nvalue [1]\n```",
@@ -118,7 +118,7 @@ def test_the_cut_is_counted() -> None:
     ],
 )
 def test_attacks_are_flagged_and_stay(attack: str, flag: InjectionFlag) -> None:
-    """What tries to forge or to reach a format string carries a flag (FAULTS §1, item 65); text is data, so it stays."""
+    """What tries to forge or to reach a format string carries a flag and stays (FAULTS §1, item 65)."""
     scrubbed = scrub(attack)
     assert flag in scrubbed.injection_flags
     assert "<think>" in attack or scrubbed.text == attack.strip()

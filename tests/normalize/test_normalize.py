@@ -27,7 +27,7 @@ from auditor.normalize import contains, content_words, fold, one_edit_apart, sen
     ],
 )
 def test_wordings_of_one_name_fold_to_one_form(left: str, right: str) -> None:
-    """Case, diacritics, width, subscripts, dashes, quotes, invisible marks and digits of other scripts do not matter."""
+    """Case, diacritics, width, subscripts, dashes, quotes, invisible marks and scripts of digits do not matter."""
     assert fold(left) == fold(right)
 
 
@@ -89,7 +89,7 @@ def test_folding_is_stable_and_total(text: str) -> None:
     "unit", ["a\u0300\u0316", "\ufdfa", ".", "a.", " ", "1'000", "\ud800", "\u0d4d\u0334", ".*", "\u202e\x00", "กา"]
 )
 def test_hostile_text_is_linear(unit: str) -> None:
-    """200 kB of the worst for each step (mark runs, expanding ligatures, runs of stops) takes seconds at most, not minutes."""
+    """200 kB of the worst for each step (mark runs, expanding ligatures, runs of stops) takes seconds at most."""
     text = (unit * 200_000)[:200_000]
     begun = time.process_time()
     words(text)
