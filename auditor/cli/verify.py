@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["verify"]
 
 _VERDICTS = {
-    ExitCode.OK: "whole",
+    ExitCode.OK: "whole, not vouched for: nothing is signed, and whoever can write the ledger could rebuild it",
     ExitCode.TAMPERED: "NOT WHOLE",
     ExitCode.NOT_SEALED: "whole as far as it goes, but not sealed: a cut tail would not show",
     ExitCode.NOT_VOUCHED: "whole, not vouched for",
@@ -29,9 +29,16 @@ _VERDICTS = {
 
 @click.command()
 @click.argument("run", type=RunName(), required=False)
+@click.option(
+    "--with-analysis",
+    "trusted",
+    multiple=True,
+    metavar="NAME",
+    help="Load a third party's analysis or label kind to recompute its section; may be repeated.",
+)
 @RUNS_OPTION
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def verify(run: str | None, runs_dir: Path, as_json: bool) -> int:
+def verify(run: str | None, trusted: tuple[str, ...], runs_dir: Path, as_json: bool) -> int:
     """Check RUN: a run folder, a ledger file or its JSONL export; by default the newest run.
 
     Prints a line a check: passed, failed, or not checked and why. What it is given is opened as hostile: read only, no
@@ -41,7 +48,7 @@ def verify(run: str | None, runs_dir: Path, as_json: bool) -> int:
         path = resolve_run(run, runs_dir)
     except ConfigurationError as error:
         raise NotChecked(str(error)) from error
-    outcome = _verified(path)
+    outcome = _verified(path, trusted)
     if as_json:
         say_json({"path": str(path), "exit_code": int(outcome.exit_code), "checks": _as_json(outcome.checks)})
     else:
@@ -51,10 +58,10 @@ def verify(run: str | None, runs_dir: Path, as_json: bool) -> int:
     return int(outcome.exit_code)
 
 
-def _verified(path: Path) -> VerifyReport:
+def _verified(path: Path, trusted: tuple[str, ...]) -> VerifyReport:
     if path.is_dir():
         archive: Any = import_module("auditor.archive")
-        report: VerifyReport = archive.verify_run(path)
+        report: VerifyReport = archive.verify_run(path, trusted=trusted)
         return report
     from auditor.ledger import verify as verify_ledger
 

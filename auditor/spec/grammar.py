@@ -62,8 +62,19 @@ def _tag_text(value: Any) -> Any:
 
 
 Name = Annotated[str, Field(min_length=1, max_length=64), AfterValidator(_displayable)]
-Whole = Annotated[int, BeforeValidator(_plain_number), Field(lt=2**53)]
-Number = Annotated[Decimal, BeforeValidator(_plain_number)]
+# Bounds stand inside the validator, so that the JSON Schema shows them.
+_Plain = BeforeValidator(_plain_number)
+Natural = Annotated[int, Field(ge=0, lt=2**53), _Plain]
+Positive = Annotated[int, Field(ge=1, lt=2**53), _Plain]
+Slots = Annotated[int, Field(ge=1, le=1024), _Plain]
+Repeats = Annotated[int, Field(ge=1, le=1000), _Plain]
+Repairs = Annotated[int, Field(ge=0, le=10), _Plain]
+Attempts = Annotated[int, Field(ge=1, le=20), _Plain]
+Penalty = Annotated[Decimal, Field(ge=0, le=1000), _Plain]
+Share = Annotated[Decimal, Field(ge=0, le=1), _Plain]
+Amount = Annotated[Decimal, Field(ge=0), _Plain]
+Seconds = Annotated[Decimal, Field(gt=0), _Plain]
+CallSeconds = Annotated[Decimal, Field(gt=0, le=86_400), _Plain]
 Tag = Annotated[str, BeforeValidator(_tag_text, json_schema_input_type=str | int | float | bool), Field(max_length=200)]
 Config = Mapping[str, Any]
 
@@ -144,15 +155,9 @@ class ConditionSpec(_Block):
 class EndpointLimitsSpec(_Block):
     """What the endpoint allows. Deadline and retries are the same for all, so they stand under the spec's limits."""
 
-    slots: Annotated[Whole, Field(ge=1, le=1024)] | None = Field(
-        default=None, description="Calls at a time; the spec's limits.slots by default."
-    )
-    requests_per_minute: Annotated[Whole, Field(ge=1)] | None = Field(
-        default=None, description="Requests a minute, at most."
-    )
-    tokens_per_minute: Annotated[Whole, Field(ge=1)] | None = Field(
-        default=None, description="Tokens a minute, at most."
-    )
+    slots: Slots | None = Field(default=None, description="Calls at a time; the spec's limits.slots by default.")
+    requests_per_minute: Positive | None = Field(default=None, description="Requests a minute, at most.")
+    tokens_per_minute: Positive | None = Field(default=None, description="Tokens a minute, at most.")
 
 
 class SystemSpec(_Block):
@@ -223,7 +228,7 @@ class PanelSpec(_Block):
     judges: Annotated[tuple[JudgeSpec, ...], Field(min_length=3, max_length=15)] = Field(
         description="An odd number of judges, at least three, each of another model family."
     )
-    repairs: Annotated[Whole, Field(ge=0, le=10)] = Field(
+    repairs: Repairs = Field(
         default=3, description="How often a judge whose vote is missing or unreadable is asked again."
     )
 
@@ -260,7 +265,6 @@ def _analysis(value: Any) -> Any:
 
 Label = Annotated[LabelSpec, BeforeValidator(_label, json_schema_input_type=str | LabelSpec)]
 Analysis = Annotated[AnalysisSpec, BeforeValidator(_analysis, json_schema_input_type=str | AnalysisSpec)]
-Penalty = Annotated[Number, Field(ge=0, le=1000)]
 
 
 class PenaltySpec(_Block):
@@ -273,7 +277,7 @@ class PenaltySpec(_Block):
         default=(Decimal(1), Decimal(2), Decimal(4), Decimal(9)),
         description="Further k under which systems are compared.",
     )
-    canary_share: Annotated[Number, Field(ge=0, le=1)] | None = Field(
+    canary_share: Share | None = Field(
         default=None, description="Share of questions that the documents cannot answer where the product will be used."
     )
 
@@ -281,22 +285,16 @@ class PenaltySpec(_Block):
 class LimitsSpec(_Block):
     """The same for every system: equal treatment is a rule of validity."""
 
-    slots: Annotated[Whole, Field(ge=1, le=1024)] = Field(default=8, description="Calls to one endpoint at a time.")
-    deadline_s: Annotated[Number, Field(gt=0, le=86_400)] = Field(
-        default=Decimal(120), description="Seconds after which a call is given up."
-    )
-    attempts: Annotated[Whole, Field(ge=1, le=20)] = Field(
+    slots: Slots = Field(default=8, description="Calls to one endpoint at a time.")
+    deadline_s: CallSeconds = Field(default=Decimal(120), description="Seconds after which a call is given up.")
+    attempts: Attempts = Field(
         default=5, description="Attempts of a call that fails for technical reasons, the first one included."
     )
-    output_tokens: Annotated[Whole, Field(ge=1)] | None = Field(
+    output_tokens: Positive | None = Field(
         default=1024, description="Output cap of an answer in tokens; null leaves the vendor's own."
     )
-    run_deadline_s: Annotated[Number, Field(gt=0)] | None = Field(
-        default=None, description="Seconds after which a run asks nothing more."
-    )
-    max_cost_usd: Annotated[Number, Field(ge=0)] | None = Field(
-        default=None, description="US dollars after which a run asks nothing more."
-    )
+    run_deadline_s: Seconds | None = Field(default=None, description="Seconds after which a run asks nothing more.")
+    max_cost_usd: Amount | None = Field(default=None, description="US dollars after which a run asks nothing more.")
 
 
 class DisclosureSpec(_Block):
@@ -316,8 +314,8 @@ class Spec(_Block):
         pattern=r"^[a-z0-9][a-z0-9-]{0,40}$",
         description="Name of the audit and of its run folders: small letters, digits and hyphens, at most 41.",
     )
-    seed: Annotated[Whole, Field(ge=0)] = Field(description="Seed of the question order and of all resampling.")
-    repeats: Annotated[Whole, Field(ge=1, le=1000)] = Field(description="How often each question is asked.")
+    seed: Natural = Field(description="Seed of the question order and of all resampling.")
+    repeats: Repeats = Field(description="How often each question is asked.")
     corpus: CorpusSpec = Field(description="The documents.")
     questions: Annotated[tuple[QuestionsSpec, ...], Field(min_length=1)] = Field(description="Sources of questions.")
     contract: Contract = Field(description="What systems are told they may answer from.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from auditor.spec.loading import LoadedSpec, parse_config
@@ -14,6 +13,8 @@ if TYPE_CHECKING:
     from auditor.plugins import Plugins
 
 __all__ = ["check_configs", "check_names", "installed_names"]
+
+_ANSWER = "answer-"
 
 
 def installed_names(plugins: Plugins) -> Known:
@@ -26,9 +27,11 @@ def installed_names(plugins: Plugins) -> Known:
 
 
 def _prompt_names() -> list[str]:
-    """Names of the template files in ``auditor.prompts``."""
-    files = (item.name for item in resources.files("auditor.prompts").iterdir() if item.is_file())
-    return sorted({name.partition(".")[0] for name in files if not name.endswith(".py")})
+    """Names of the shipped prompts that go to systems, in their short form and in full."""
+    from auditor import prompts
+
+    full = [name for name in prompts.names() if name.startswith(_ANSWER)]
+    return [*(name.removeprefix(_ANSWER) for name in full), *full]
 
 
 def check_names(loaded: LoadedSpec, known: Known) -> None:

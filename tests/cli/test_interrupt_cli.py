@@ -88,7 +88,7 @@ def interrupted(folder: Path, body: str) -> tuple[int, float, list[str]]:
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
         began = time.monotonic()
-        code = process.wait(timeout=20)
+        code = process.wait(timeout=4)
         took_s = time.monotonic() - began
     finally:
         process.kill()
