@@ -11,7 +11,7 @@ WORKERS ?= 2
 help:  ## what each target does
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
 
-demo: $(VENV)/stamp-test  ## install, then run a real audit of local systems; no key needed
+demo: $(VENV)/stamp-run  ## install, then run a real audit of local systems; no key needed
 	$(BIN)/auditor run demo --yes
 
 test: $(VENV)/stamp-test  ## the tests, without the slow and the live ones
@@ -26,22 +26,29 @@ check: $(VENV)/stamp-dev  ## lint, format, types, and the guards of the house
 acceptance: $(VENV)/stamp-test  ## the slow tests, and each sabotage that a named test must notice
 	$(PYTEST) -n $(WORKERS) -m "slow and not live"
 
-bench: $(VENV)/stamp-test  ## print the measured figures of tests/benchmarks
+bench: $(VENV)/stamp-run  ## print the measured figures of tests/benchmarks
 	@for script in tests/benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:  ## remove the virtual environment and caches; runs/ is left alone
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-# pip of a fresh Python 3.11 environment knows no dependency groups, so it is upgraded first.
-$(BIN)/python:
-	$(PYTHON) -c 'import sys; sys.exit("rag-auditor needs Python 3.11 or later: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
+# Three stages, each installed once: what a user needs, what the tests need, what a developer needs. Nothing is compiled
+# ahead: most of what comes with the dependencies is never imported. Groups need a newer pip than Python 3.11 brings.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-$(VENV)/stamp-test: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable . --group test
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit("needs Python 3.11 or later: make PYTHON=...") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/stamp-run: pyproject.toml | $(BIN)/python
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/stamp-test: $(VENV)/stamp-run
+	$(PIP) --upgrade pip
+	$(PIP) --group test
 	@touch $@
 
 $(VENV)/stamp-dev: $(VENV)/stamp-test
-	$(BIN)/python -m pip install --quiet --group dev
+	$(PIP) --group dev
 	@touch $@

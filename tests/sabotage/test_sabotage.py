@@ -37,7 +37,9 @@ def test_names_are_unique() -> None:
 
 def test_every_rule_of_validity_is_sabotaged() -> None:
     """Each rule of DESIGN §4 that has code is broken by at least one sabotage; there are at least twelve in all."""
-    named = [m[1] for s in SABOTAGES for m in re.finditer(r"DESIGN §?4[ .,]*(?:rules? )?(\d+(?:(?:, | and )\d+)*)", s.rule)]
+    named = [
+        m[1] for s in SABOTAGES for m in re.finditer(r"DESIGN §?4[ .,]*(?:rules? )?(\d+(?:(?:, | and )\d+)*)", s.rule)
+    ]
     numbers = {int(number) for group in named for number in re.findall(r"\d+", group)}
     assert _RULES_WITH_CODE <= numbers
     assert len(SABOTAGES) >= 12
