@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from sabotage import test_exists
+from sabotage import names_a_test
 from source_tree import REPOSITORY
 
 ITEMS = (1, 2, 3, 4, 8, 10, 11, 17, 25, 27, 28, 29, 31, 32, 47, 49, 50, 51, 54, 57, 58, 62, 65)
@@ -31,4 +31,4 @@ def test_fault_has_places_and_tests(item: int) -> None:
     assert kind and places
     named = re.findall(r"`(tests/[^`]+::[^`]+)`", tests)
     assert named, f"item {item} names no test"
-    assert not [test for test in named if not test_exists(test, REPOSITORY)]
+    assert not [test for test in named if not names_a_test(test, REPOSITORY)]

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import yaml
 
-__all__ = ["Copy", "Outcomes", "Sabotage", "load", "problems", "test_exists"]
+__all__ = ["Copy", "Outcomes", "Sabotage", "load", "names_a_test", "problems"]
 
 _ROOTS = ("plugins", "canaries", "corpora", "reports")
 _COPIED = ("auditor", *_ROOTS, "tests", "docs", "pyproject.toml", "README.md", "CHANGELOG.md", "Makefile", "LICENSE")
@@ -88,12 +88,12 @@ def problems(sabotage: Sabotage, repository: Path) -> list[str]:
         said.append(f"its old text occurs {count} times in {sabotage.file}")
     if sabotage.old == sabotage.new:
         said.append("it changes nothing")
-    if not test_exists(sabotage.test, repository):
+    if not names_a_test(sabotage.test, repository):
         said.append(f"no test {sabotage.test}")
     return said
 
 
-def test_exists(test: str, repository: Path) -> bool:
+def names_a_test(test: str, repository: Path) -> bool:
     """Whether a test id names a test of the repository, one of a contract's base class included."""
     file, *scopes = test.partition("[")[0].split("::")
     path = repository / file
@@ -153,7 +153,7 @@ class Copy:
         log = self.folder / "outcomes.jsonl"
         log.unlink(missing_ok=True)
         options = ["-q", "--tb=short", "-p", "outcome_log", "-p", "no:cacheprovider", "-p", "no:xdist"]
-        done = subprocess.run(  # noqa: S603 - our own interpreter with tests that the sabotage files name
+        done = subprocess.run(
             [sys.executable, "-m", "pytest", *options, *tests],
             capture_output=True,
             text=True,

@@ -97,7 +97,7 @@ def run_python(
     places = [str(place) for place in ((path,) if isinstance(path, Path) else path)]
     places += [place for place in (os.environ.get("PYTHONPATH"),) if place]
     variables = {**os.environ, "PYTHONPATH": os.pathsep.join(places), **(environment or {})}
-    return subprocess.run(  # noqa: S603 - our own interpreter with arguments of the test
+    return subprocess.run(
         [sys.executable, *arguments],
         capture_output=True,
         text=True,
