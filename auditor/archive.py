@@ -6,8 +6,8 @@ Everything is read from the ledger through a reader that trusts nothing; no thir
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from auditor.plugins import Plugins
     from auditor.writer import ReportData
 
-__all__ = ["Run", "verify_run"]
+__all__ = ["Run", "RunReport", "verify_run"]
 
 
 class Run:
@@ -197,26 +197,30 @@ def _reduced(view: AnalysisView, key: str | None, kind: str) -> str | None:
 Parts = tuple[tuple[LabelKind, ...], tuple[tuple[Analysis, Mapping[str, Any]], ...]]
 
 
-def shipped_parts(skeleton: Skeleton, plugins: Plugins | None = None) -> Parts:
-    """Label kinds and analyses of a protocol that the auditor's own distribution has; ``plugins`` adds others."""
-    from auditor.discovery import candidates, examine
+def shipped_parts(skeleton: Skeleton, trusted: Collection[str] = ()) -> Parts:
+    """Label kinds and analyses of a protocol that the auditor's own distribution has, and the ``trusted`` ones."""
+    from auditor.discovery import candidates, discover, examine
 
-    known = plugins or examine([candidate for candidate in candidates() if candidate.shipped])
-    kinds: list[LabelKind] = []
-    for name in skeleton.label_kinds:
-        if name == StanceKind.name:
-            kinds.append(StanceKind())
-        elif name == VerdictKind.name:
-            kinds.append(VerdictKind())
-        elif name in {offered.name for offered in known.label_kinds()}:
-            kinds.append(known.label_kind(name)())
-    analyses: list[tuple[Analysis, Mapping[str, Any]]] = []
-    for name, settings in skeleton.analyses.items():
-        if name == PenaltyAnalysis.name:
-            analyses.append((PenaltyAnalysis(), settings))
-        elif name in {offered.name for offered in known.analyses()}:
-            analyses.append((known.analysis(name)(), settings))
-    return tuple(kinds), tuple(analyses)
+    shipped = examine([candidate for candidate in candidates() if candidate.shipped])
+    kinds = [_label_kind(name, discover() if name in trusted else shipped) for name in skeleton.label_kinds]
+    analyses = [
+        (_analysis(name, discover() if name in trusted else shipped), settings)
+        for name, settings in skeleton.analyses.items()
+    ]
+    return tuple(kind for kind in kinds if kind), tuple((made, settings) for made, settings in analyses if made)
+
+
+def _label_kind(name: str, plugins: Plugins) -> LabelKind | None:
+    own = {StanceKind.name: StanceKind, VerdictKind.name: VerdictKind}
+    if name in own:
+        return own[name]()
+    return plugins.label_kind(name)() if name in {offered.name for offered in plugins.label_kinds()} else None
+
+
+def _analysis(name: str, plugins: Plugins) -> Analysis | None:
+    if name == PenaltyAnalysis.name:
+        return PenaltyAnalysis()
+    return plugins.analysis(name)() if name in {offered.name for offered in plugins.analyses()} else None
 
 
 def recompute(ledger: Path, kinds: tuple[LabelKind, ...], analyses: Any) -> Findings:
@@ -225,15 +229,38 @@ def recompute(ledger: Path, kinds: tuple[LabelKind, ...], analyses: Any) -> Find
         return compute(reader, kinds, analyses)
 
 
-def verify_run(path: Path) -> VerifyReport:
+@dataclass(frozen=True, slots=True)
+class RunReport(VerifyReport):
+    """The checks of a run folder: those of its ledger, then those of its findings."""
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """As the ledger's; ``NOT_CHECKED`` where only findings could not be recomputed."""
+        code = VerifyReport.exit_code.fget(self)  # type: ignore[attr-defined] # super() is empty in slotted dataclasses
+        unread = any(c.state is CheckState.NOT_CHECKED and c.name.startswith("findings") for c in self.checks)
+        return ExitCode.NOT_CHECKED if code is ExitCode.OK and unread else ExitCode(code)
+
+
+def verify_run(path: Path, *, trusted: Collection[str] = ()) -> RunReport:
     """All checks of a run folder: its ledger's, then whether its findings follow from it.
 
+    :param trusted: names of third parties' analyses and label kinds that may be loaded to recompute their sections.
     Raises ``RunError`` when ``path`` holds no ledger.
     """
     folder = _run_folder(path)
     report = verify(folder.ledger, expected=_stated_seal(folder))
-    checks = [*report.checks, _check_findings(folder, report)]
-    return replace(report, checks=tuple(checks))
+    if report.exit_code not in {ExitCode.OK, ExitCode.NOT_SEALED}:
+        return _run_report(report, [Check("findings", CheckState.NOT_CHECKED, "the ledger they rest on is not whole")])
+    try:
+        checks = _check_findings(folder, report, trusted)
+    except NotChecked as error:
+        checks = [Check("findings", CheckState.NOT_CHECKED, str(error))]
+    return _run_report(report, checks)
+
+
+def _run_report(report: VerifyReport, checks: list[Check]) -> RunReport:
+    whole = (*report.checks, *checks)
+    return RunReport(report.path, whole, report.count, report.head, report.seal, report.withheld)
 
 
 def _stated_seal(folder: RunFolder) -> Seal | None:
@@ -246,26 +273,21 @@ def _stated_seal(folder: RunFolder) -> Seal | None:
         return None
 
 
-def _check_findings(folder: RunFolder, report: VerifyReport) -> Check:
-    name = "findings"
-    if report.exit_code not in {ExitCode.OK, ExitCode.NOT_SEALED}:
-        return Check(name, CheckState.NOT_CHECKED, "the ledger they rest on is not whole")
-    try:
-        written = read_findings(folder.findings)
-        with Reader(folder.ledger) as reader:
-            skeleton = _skeleton(reader)
-        kinds, analyses = shipped_parts(skeleton)
-        again = recompute(folder.ledger, kinds, analyses)
-    except NotChecked as error:
-        return Check(name, CheckState.NOT_CHECKED, str(error))
-    missing = [name for name in skeleton.analyses if name not in {analysis.name for analysis, _ in analyses}]
-    missing += [name for name in skeleton.label_kinds if name not in {kind.name for kind in kinds}]
-    written = replace(written, sections=tuple(s for s in written.sections if s.name not in missing))
+def _check_findings(folder: RunFolder, report: VerifyReport, trusted: Collection[str]) -> list[Check]:
+    written = read_findings(folder.findings)
+    with Reader(folder.ledger) as reader:
+        skeleton = _skeleton(reader)
+    kinds, analyses = shipped_parts(skeleton, trusted)
+    again = recompute(folder.ledger, kinds, analyses)
+    known = {kind.name for kind in kinds} | {analysis.name for analysis, _ in analyses}
+    left = [name for name in (*skeleton.label_kinds, *skeleton.analyses) if name not in known]
+    written = replace(written, sections=tuple(s for s in written.sections if s.name not in left))
     outcome, fields = compare(written, again)
-    detail = f"recomputed from {report.count} entries: {outcome.value}"
-    if fields:
-        detail += f" ({', '.join(fields)})"
-    if missing:
-        detail += f"; not checked (analysis {', '.join(missing)}: no part of this distribution)"
-    passed = outcome in {Comparison.EQUAL, Comparison.EQUAL_WITHIN_ROUNDING}
-    return Check(name, CheckState.PASSED if passed else CheckState.FAILED, detail)
+    state = CheckState.FAILED if outcome is Comparison.DIFFERENT else CheckState.PASSED
+    where = f" ({', '.join(fields)})" if fields else ""
+    detail = f"recomputed from {report.count} entries: {outcome.value}{where}"
+    others = [
+        Check(f"findings: {name}", CheckState.NOT_CHECKED, f"a third party's; --with-analysis {name} loads its code")
+        for name in left
+    ]
+    return [Check("findings", state, detail), *others]
