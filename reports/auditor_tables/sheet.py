@@ -19,6 +19,13 @@ __all__ = ["Sheet", "Value", "sheets"]
 Value: TypeAlias = "Cell | bool | tuple[str, ...]"
 
 _ANSWER = "/answer"
+_FIRST_COLUMNS = ("key", "system", "system_name", "variant", "question", "question_id", "form", "repeat", "stratum") + (
+    "state",
+    "detail",
+    "score",
+    "question_text",
+    "answer",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +68,19 @@ def _systems(protocol: Mapping[str, Any]) -> Sheet:
 
 def _trials(data: ReportData, systems: Sequence[str]) -> Sheet:
     """One row a trial as the findings have it, with the name of its system and, unless public, its texts."""
-    named = list(dict.fromkeys(name for trial in data.findings.trials for name in trial))
     texts = {} if data.public else data.texts
-    extra = ("system_name", *(("question_id", "question_text", "answer") if texts else ()))
     answers = dict(_answers(texts))
-    rows = []
+    rows: list[dict[str, Value]] = []
     for trial in data.findings.trials:
-        values = [_plain(trial.get(name)) for name in named]
-        values.append(_at(systems, trial.get("system")))
+        row = {name: _plain(value) for name, value in trial.items()}
+        row["system_name"] = _at(systems, trial.get("system"))
         if texts:
-            values += [*_question(texts, data.protocol, trial), answers.get(str(trial.get("key")))]
-        rows.append(tuple(values))
-    return Sheet("", "trials", "Trials", (*named, *extra), tuple(rows))
+            row["question_id"], row["question_text"] = _question(texts, data.protocol, trial)
+            row["answer"] = answers.get(str(trial.get("key")))
+        rows.append(row)
+    named = {name for row in rows for name in row}
+    columns = (*(name for name in _FIRST_COLUMNS if name in named), *sorted(named - {*_FIRST_COLUMNS}))
+    return Sheet("", "trials", "Trials", columns, tuple(tuple(row.get(name) for name in columns) for row in rows))
 
 
 def _plain(value: str | float | bool | list[str] | None) -> Value:
@@ -93,7 +101,9 @@ def _answers(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     yield from ((task, text) for _, task, text in sorted(found))
 
 
-def _question(texts: Mapping[str, str], protocol: Mapping[str, Any], trial: Mapping[str, Any]) -> list[str | None]:
+def _question(
+    texts: Mapping[str, str], protocol: Mapping[str, Any], trial: Mapping[str, Any]
+) -> tuple[str | None, str | None]:
     """Id and wording of a trial's question; None where the text is withheld."""
     ordinal = trial.get("question")
     private = json.loads(texts.get(f"question/{ordinal}/private", "{}"))
@@ -101,7 +111,7 @@ def _question(texts: Mapping[str, str], protocol: Mapping[str, Any], trial: Mapp
     if isinstance(ordinal, int) and "questions" in protocol:
         forms = list(Skeleton(protocol).forms(ordinal))
     form = forms.index(trial["form"]) if trial.get("form") in forms else 0
-    return [private.get("id"), texts.get(f"question/{ordinal}/{form}")]
+    return private.get("id"), texts.get(f"question/{ordinal}/{form}")
 
 
 def _votes(votes: Iterable[VoteRow]) -> Sheet:
