@@ -1,7 +1,7 @@
 """Aligned columns of text that fit a width.
 
 Invariant: nothing is dropped. A table that is too wide wraps its cells; one that still does not fit is split into parts
-that each repeat the first column.
+that each repeat the first columns, as many as tell the rows apart.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def grid(header: Sequence[str], rows: Sequence[Sequence[str]], width: int, *, nu
     natural = [max(cell_width(row[index]) for row in table) for index in range(len(header))]
     least = [min(size, max(_WRAPPED_WIDTH, _longest_word(table, i)), _half(width)) for i, size in enumerate(natural)]
     lines: list[str] = []
-    for part in _parts(least, width):
+    for part in _parts(least, width, _keys(rows, least, width)):
         widths = _fitted([natural[i] for i in part], [least[i] for i in part], width)
         if lines:
             lines.append("")
@@ -81,13 +81,26 @@ def _longest_word(table: Sequence[Sequence[str]], index: int) -> int:
     return max((cell_width(word) for row in table for word in row[index].split(" ")), default=0)
 
 
-def _parts(least: Sequence[int], width: int) -> list[list[int]]:
-    """Columns by part; each part after the first begins with column 0 again."""
-    parts, part, used = [], [0], least[0]
-    for index in range(1, len(least)):
-        if used + _GAP + least[index] > width and len(part) > 1:
+def _keys(rows: Sequence[Sequence[str]], least: Sequence[int], width: int) -> int:
+    """How many columns name a row: the fewest that are unique, if another column still fits beside them."""
+    for count in range(1, len(least)):
+        others = max(least[count:])
+        if count > 1 and sum(least[:count]) + _GAP * count + others > width:
+            break
+        if len({tuple(row[:count]) for row in rows}) == len(rows):
+            return count
+    return 1
+
+
+def _parts(least: Sequence[int], width: int, keys: int) -> list[list[int]]:
+    """Columns by part; each part begins with the ``keys`` first columns."""
+    names = list(range(keys))
+    start = sum(least[:keys]) + _GAP * (keys - 1)
+    parts, part, used = [], [*names], start
+    for index in range(keys, len(least)):
+        if used + _GAP + least[index] > width and len(part) > keys:
             parts.append(part)
-            part, used = [0], least[0]
+            part, used = [*names], start
         part.append(index)
         used += _GAP + least[index]
     return [*parts, part]

@@ -17,7 +17,7 @@ from auditor.findings import Block, Cell, Column, Estimate, Figure, Note, NoteKi
 
 __all__ = ["estimate_text", "number_text", "section_lines"]
 
-_INLINE_REASON_CHARACTERS = 28
+_INLINE_REASON_CHARACTERS = 20
 _CELL_CHARACTERS = 300
 _NOTE_WORDS = {NoteKind.METHOD: "Note", NoteKind.WARNING: "Warning", NoteKind.DISCLOSURE: "Disclosure"}
 _NUMERIC = frozenset({Unit.COUNT, Unit.NUMBER, Unit.MILLISECONDS, Unit.USD})
@@ -75,8 +75,10 @@ class _Footnotes:
 
     def mark(self, reason: str) -> str:
         """The reason itself when it is short, else its letter."""
-        if len(reason) <= _INLINE_REASON_CHARACTERS:
-            return f"({visible(reason)})"
+        return f"({visible(reason)})" if len(reason) <= _INLINE_REASON_CHARACTERS else self.letter(reason)
+
+    def letter(self, reason: str) -> str:
+        """A letter that stands for the reason."""
         number = len(self.letters)
         letter = chr(97 + number) if number < 26 else str(number + 1)
         return f"({self.letters.setdefault(reason, letter)})"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,9 +59,9 @@ def verify(run: str | None, trusted: tuple[str, ...], runs_dir: Path, as_json: b
 
 def _verified(path: Path, trusted: tuple[str, ...]) -> VerifyReport:
     if path.is_dir():
-        archive: Any = import_module("auditor.archive")
-        report: VerifyReport = archive.verify_run(path, trusted=trusted)
-        return report
+        from auditor.archive import verify_run
+
+        return verify_run(path, trusted=trusted)
     from auditor.ledger import verify as verify_ledger
 
     return verify_ledger(path)

@@ -79,7 +79,7 @@ guarded_main(wait)
 def interrupted(folder: Path, body: str) -> tuple[int, float, list[str]]:
     """Exit code, seconds from the signal to the end, and the marks that callbacks left."""
     marks = folder / "marks"
-    process = subprocess.Popen(  # noqa: S603 - our own interpreter
+    process = subprocess.Popen(
         [sys.executable, "-c", PRELUDE + body, str(marks)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
     assert process.stdout is not None

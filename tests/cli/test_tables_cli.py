@@ -201,3 +201,12 @@ def test_unknown_price_is_unknown() -> None:
     assert rows["b (simulated)"][5] == "$0.5 and 1 replies of unknown price"
     assert rows["c"][5] == 0.5
     assert rows["c"][3] is None
+
+
+def test_parts_of_a_split_table_tell_their_rows_apart() -> None:
+    """Where one system has several rows, each part repeats what distinguishes them."""
+    rows = [[f"system{s}", f"stratum{t}", *(f"v{s}{t}{c}" for c in range(10))] for s in range(2) for t in range(2)]
+    lines = grid(["system", "stratum", *(f"column{c}" for c in range(10))], rows, 60, numeric=[False] * 12)
+    with_values = [line for line in lines if "v0" in line or "v1" in line]
+    assert len(with_values) > 4
+    assert all("system" in line and "stratum" in line for line in with_values)
