@@ -289,7 +289,7 @@ def test_retrieval_is_the_same_under_every_hash_seed_and_kernel() -> None:
         {"PYTHONHASHSEED": "2", "NPY_DISABLE_CPU_FEATURES": "AVX2 FMA3"},
     )
     seen = {
-        subprocess.run(  # noqa: S603 - our own interpreter and a fixed program
+        subprocess.run(
             [sys.executable, "-W", "ignore", "-c", _CHILD],
             env={**os.environ, **setting},
             capture_output=True,
