@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from auditor.normalize import content_words, one_edit_apart, words
+from auditor.normalize import content_words, one_edit_apart
 from auditor.question import Question
 from auditor_knowledge_gap.reading import Passage
 from auditor_knowledge_gap.stem import stem
 from auditor_knowledge_gap.value import Values, values
+from auditor_knowledge_gap.wording import spaced
 
 __all__ = ["Answer", "answer_of"]
 
@@ -75,7 +76,7 @@ def answer_of(question: Question) -> Answer:
 def _form(text: str) -> _Form:
     found = values(text)
     stems = tuple(dict.fromkeys(stem(word) for word in content_words(text) if not word.isdigit()))
-    return _Form(f" {' '.join(words(text))} ", () if found else stems, found, not found and _is_distinctive(text))
+    return _Form(spaced(text), () if found else stems, found, not found and _is_distinctive(text))
 
 
 def _is_distinctive(text: str) -> bool:

@@ -20,6 +20,7 @@ from auditor.corpus import Corpus, Document, decode
 from auditor.normalize import content_words, sentences, words
 from auditor_knowledge_gap.stem import stem
 from auditor_knowledge_gap.value import Values, values
+from auditor_knowledge_gap.wording import spaced
 
 __all__ = ["Passage", "Reading", "Unreadable", "read"]
 
@@ -52,7 +53,7 @@ class Passage:
     @cached_property
     def spaced_words(self) -> str:
         """Folded words with a space around each, for search at word boundaries."""
-        return f" {' '.join(words(self.text))} "
+        return spaced(self.text)
 
     @cached_property
     def stems(self) -> frozenset[str]:

@@ -13,10 +13,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from auditor.normalize import content_words, words
+from auditor.normalize import content_words
 from auditor.question import Question
 from auditor_knowledge_gap.reading import Passage
 from auditor_knowledge_gap.stem import stem
+from auditor_knowledge_gap.wording import spaced
 
 __all__ = ["SUBJECT_TAG", "Subject", "document_frequencies", "subject_of"]
 
@@ -63,7 +64,7 @@ def subject_of(question: Question, passages: Sequence[Passage], frequencies: Map
     weights = {
         word: math.log(1 + len(passages) / frequencies[word]) for word in sorted(stems) if frequencies.get(word, 0)
     }
-    names = {_spaced(tag.removeprefix(SUBJECT_TAG)) for tag in question.tags if tag.startswith(SUBJECT_TAG)}
+    names = {spaced(tag.removeprefix(SUBJECT_TAG)) for tag in question.tags if tag.startswith(SUBJECT_TAG)}
     names |= {name for name in _names(question) if _is_rare(name, passages)}
     return Subject(weights, tuple(sorted(names - {"  "})))
 
@@ -80,11 +81,7 @@ def _names(question: Question) -> set[str]:
         every = _NAME.findall(form.text)
         for before, word in zip(every, every[1:], strict=False):
             if word[0].isupper():
-                found.add(_spaced(word))
+                found.add(spaced(word))
             if before[0].isupper() and word[0].isdigit():
-                found.add(_spaced(f"{before} {word}"))
+                found.add(spaced(f"{before} {word}"))
     return found
-
-
-def _spaced(name: str) -> str:
-    return f" {' '.join(words(name))} "

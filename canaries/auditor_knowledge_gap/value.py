@@ -1,7 +1,7 @@
 """Numbers, measures and dates as the prover compares them: in any format, and generously.
 
 Invariant: whatever a reader could take for the same value is equal here; units are converted, a unit that is not
-stated could be any, and a part of a date that is not stated could be any.
+stated could be any, a part of a date that is not stated could be any, and signs are left aside.
 """
 
 from __future__ import annotations
@@ -43,11 +43,23 @@ class Values:
 
     def all_in(self, other: Values) -> bool:
         """Whether each value stands in ``other`` too, in any format. False when there is none."""
-        return bool(self) and all(map(other._has, self.quantities)) and all(map(other._has_date, self.dates))
+        return (
+            bool(self) and all(map(other._has, self.quantities)) and other._has_dates(self.dates, month_suffices=False)
+        )
 
     def near(self, other: Values) -> bool:
-        """Whether each value stands in ``other`` when units are left aside, or rounded by at most two per cent."""
-        return bool(self) and all(map(other._is_near, self.quantities)) and all(map(other._has_date, self.dates))
+        """Whether each value stands in ``other`` when units are left aside, or rounded by at most two per cent.
+
+        One precise number is enough: "over four hundred (412)" is near to 412.
+        """
+        precise = [q.stated for q in self.quantities if _significant_digits(q.stated) >= _SURE_DIGITS]
+        if any(number in other.numbers for number in precise):
+            return True
+        return (
+            bool(self)
+            and all(map(other._is_near, self.quantities))
+            and other._has_dates(self.dates, month_suffices=True)
+        )
 
     def _has(self, wanted: Quantity) -> bool:
         if not wanted.dimension:
@@ -55,7 +67,7 @@ class Values:
         return wanted.value in self.measures.get(wanted.dimension, ()) or wanted.stated in self.bare
 
     def _is_near(self, wanted: Quantity) -> bool:
-        if wanted.stated in self.numbers or wanted.value in self.numbers:
+        if not self.numbers.isdisjoint({wanted.stated, wanted.value, *_as_share(wanted)}):
             return True
         if any(_is_other_prefix(wanted, quantity) for quantity in self.quantities):
             return True
@@ -67,21 +79,30 @@ class Values:
             for stated in every
         )
 
-    def _has_date(self, wanted: Date) -> bool:
-        return any(_agree(wanted, date) for date in self.dates) or _year_alone(wanted) in self.numbers
+    def _has_dates(self, wanted: tuple[Date, ...], *, month_suffices: bool) -> bool:
+        """Whether each date is here; dates read from one place (06.11.2025) are readings of one date."""
+        readings: dict[int, list[Date]] = {}
+        for date in wanted:
+            readings.setdefault(date.start, []).append(date)
+        return all(any(self._has_date(date, month_suffices) for date in dates) for dates in readings.values())
+
+    def _has_date(self, wanted: Date, month_suffices: bool) -> bool:
+        return any(_agree(wanted, date, month_suffices) for date in self.dates) or _year_alone(wanted) in self.numbers
 
 
 def values(text: str) -> Values:
     """All values of ``text``."""
     folded = fold(text)
     read = read_values(text)
-    quantities = tuple(_with_spelled_years(read.quantities))
+    stated_as = tuple(replace(q, value=abs(q.value), stated=abs(q.stated)) for q in read.quantities)
+    quantities = tuple(_with_spelled_years(stated_as))
     measures: dict[str, set[Fraction]] = {}
     for quantity in quantities:
         if quantity.dimension:
             measures.setdefault(quantity.dimension, set()).add(quantity.value)
     years = {Fraction(date.year) for date in read.dates if date.year is not None}
-    stated = {quantity.stated for quantity in quantities} | {q.value for q in quantities if not q.dimension}
+    every = (*stated_as, *quantities)
+    stated = {quantity.stated for quantity in every} | {q.value for q in every if not q.dimension}
     bare = {q.stated for q in quantities if not q.dimension and not _WORD_BEHIND.match(folded, q.end)}
     frozen = {dimension: frozenset(every) for dimension, every in measures.items()}
     return Values(quantities, read.dates, frozen, frozenset(stated | years), frozenset(bare))
@@ -105,6 +126,13 @@ def _is_spelled_year(first: Quantity, second: Quantity) -> bool:
     return side_by_side and first.value in _CENTURIES and second.value in _YEARS_OF_CENTURY
 
 
+def _as_share(quantity: Quantity) -> tuple[Fraction, ...]:
+    """Two fifths are 40 %, and the other way round."""
+    if quantity.dimension == "share":
+        return (quantity.stated / 100,)
+    return (quantity.stated * 100,) if not quantity.dimension and 0 < quantity.stated < 1 else ()
+
+
 def _is_other_prefix(left: Quantity, right: Quantity) -> bool:
     """Whether two could differ by the prefix of a unit that no table knows: 1,413 µS, 1.413 mS."""
     if (left.dimension and right.dimension) or not left.stated:
@@ -122,12 +150,13 @@ def _measure(dimension: str, value: Fraction) -> tuple[str, Fraction]:
     return ("time", value * _MONTH_S) if dimension == "month" else (dimension, value)
 
 
-def _agree(left: Date, right: Date) -> bool:
-    """Whether two dates could be one: equal in all that both state, and both state enough."""
-    pairs = list(zip((left.year, left.month, left.day), (right.year, right.month, right.day), strict=True))
+def _agree(left: Date, right: Date, month_suffices: bool) -> bool:
+    """Whether two dates could be one: equal in all that both state, which is two parts, or a month that suffices."""
+    pairs = [(left.year, right.year), (left.month, right.month), (left.day, right.day)]
     shared = [(mine, theirs) for mine, theirs in pairs if mine is not None and theirs is not None]
     stated = sum(mine is not None for mine, _ in pairs)
-    return all(mine == theirs for mine, theirs in shared) and len(shared) >= min(stated, _SURE_PARTS)
+    enough = len(shared) >= min(stated, _SURE_PARTS) or (month_suffices and pairs[1] in shared)
+    return enough and all(mine == theirs for mine, theirs in shared)
 
 
 def _year_alone(date: Date) -> Fraction | None:

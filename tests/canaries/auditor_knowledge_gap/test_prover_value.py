@@ -9,6 +9,13 @@ from hypothesis import strategies as st
 from auditor_knowledge_gap.stem import stem
 from auditor_knowledge_gap.value import values
 
+MORE_NEAR = [
+    ("40 %", "two fifths"),
+    ("0.4", "40 percent"),
+    ("over four hundred (412)", "412 stations"),
+    ("end of August 2026", "31 August"),
+]
+
 
 @pytest.mark.parametrize(
     ("wanted", "text"),
@@ -23,6 +30,8 @@ from auditor_knowledge_gap.value import values
         ("1987", "founded on 3 March 1987"),
         ("between 122 and 128", "122 to 128 tips"),
         ("1,200,000", "1.2 million"),
+        ("06.11.2025", "on 6 November 2025"),
+        ("-5 °C", "5 °C below zero"),
     ],
 )
 def test_stated_in_another_format(wanted: str, text: str) -> None:
@@ -50,7 +59,7 @@ def test_not_stated(wanted: str, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("wanted", "text"),
-    [("3.98 °C", "about 4 °C"), ("1,413 µS/cm", "1.413 mS/cm"), ("28 W", "28 V"), ("12 weeks", "84 days")],
+    [("3.98 °C", "about 4 °C"), ("1,413 µS/cm", "1.413 mS/cm"), ("28 W", "28 V"), ("12 weeks", "84 days"), *MORE_NEAR],
 )
 def test_near(wanted: str, text: str) -> None:
     """Rounded, at another power of ten, or with another unit is near."""
