@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,8 +14,14 @@ from auditor.cli.output import say, say_json, width
 from auditor.cli.runs import RUNS_OPTION, RunName, resolve_run
 from auditor.cli.text import visible
 from auditor.errors import ExitCode
+from auditor.model import TransportOutcome
+
+if TYPE_CHECKING:
+    from auditor.analysis import AnalysisView, TrialRow
 
 __all__ = ["RunStatus", "SystemStatus", "status", "status_of"]
+
+_STANCE = "stance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +81,17 @@ def status_of(path: Path) -> RunStatus:
     for system in view.systems:
         trials = [trial for trial in view.trials if trial.system == system.ordinal]
         asked = sum(trial.outcome is not None for trial in trials)
-        states = Counter(trial.state.value for trial in trials)
+        states = Counter(_state(trial, view) for trial in trials)
         systems.append(
             SystemStatus(system.name, system.traits.simulated, asked, len(trials), dict(sorted(states.items())))
         )
     return RunStatus(run.folder.name, sealed, is_complete(view), entries, tuple(systems))
+
+
+def _state(trial: TrialRow, view: AnalysisView) -> str:
+    """The trial's state; a text that nobody has labelled so far is not unsure, it is not labelled."""
+    labelled = trial.labels.get(_STANCE) in view.labels.get(_STANCE, {})
+    return trial.state.value if labelled or trial.outcome is not TransportOutcome.TEXT else "not_labelled"
 
 
 def _show(found: RunStatus) -> None:
