@@ -195,7 +195,12 @@ def sentences(text: str) -> tuple[str, ...]:
 
 def _is_abbreviation(before: str) -> bool:
     last = re.split(r"[\s(*_\"“]", before)[-1]
-    return len(last) == 1 and last.isalpha() and last.isupper() or last.casefold() in _ABBREVIATIONS
+    if last.casefold() in _ABBREVIATIONS:
+        return True
+    letters = last.split(".")  # an initial, or the inside of ``U.S.`` and ``Ph.D.``
+    return (
+        all(len(part) <= 2 and part.isalpha() for part in letters) and letters[-1].isupper() and len(letters[-1]) == 1
+    )
 
 
 def one_edit_apart(left: str, right: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from auditor.normalize import Token, fold, tokens
 
@@ -474,6 +475,7 @@ def _continues(current: int, word: str) -> bool:
     return current % 100 == 0 or (current % 10 == 0 and 20 <= current % 100 and 0 < _SMALL[word] < 10)
 
 
+@lru_cache(maxsize=64)
 def read_values(text: str) -> Values:
     """Numbers and dates of ``text``. Offsets are into ``fold(text)``."""
     values = _Reader(fold(text)).read()

@@ -10,26 +10,35 @@ import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from fractions import Fraction
-from itertools import pairwise
+from functools import cached_property
+from itertools import pairwise, takewhile
 from typing import ClassVar
 
 from auditor.normalize import STOP_WORDS, fold, sentences, tokens, words
 from auditor.panel import Verdict
 from auditor.quantity import Date, Quantity, read_values
-from auditor_embedded_judges.reference import Bounds, Kind, Reference, canonical_word, emphasised, plain, read_reference
+from auditor_embedded_judges.reference import (
+    Bounds,
+    Kind,
+    Reference,
+    canonical_word,
+    emphasised,
+    lead,
+    plain,
+    read_reference,
+)
 from auditor_embedded_judges.reply import EmbeddedJudge, Judgement
 
 __all__ = ["AnswerMatch"]
 
-_NEGATORS = frozenset("not never isn wasn aren weren neither nor unlike".split())
-_NEGATING_PAIRS = frozenset({("rather", "than"), ("instead", "of"), ("other", "than")})
+_NEGATORS = frozenset("not never isn wasn aren weren neither nor unlike instead".split())
+_NEGATING_PAIRS = frozenset({("rather", "than"), ("other", "than")})
 _TITLES = frozenset(
     "sir dame lord lady dr mr mrs ms prof professor col colonel gen general capt captain lt lieutenant major saint "
     "the rev reverend president king queen prince princess".split()
 )
 _COUNTED = re.compile(r"\bhow many ((?:[^\W\d_]+[ -]){0,3}[^\W\d_]+)")
 _MANY = 4  # that many different values in one sentence are a list, not an answer
-_WINDOW_SLACK = 4
 
 
 class AnswerMatch(EmbeddedJudge):
@@ -119,7 +128,8 @@ def _is_year_of(folded: str, date: Date) -> bool:
 
 def _counts(folded: str, quantity: Quantity, nouns: frozenset[str]) -> bool:
     after = [word.text.rstrip("s") for word in tokens(folded[quantity.end : quantity.end + 60])][:4]
-    return bool(nouns.intersection(after))
+    between = takewhile(lambda word: not word[:1].isdigit(), after)  # the noun belongs to the number nearest to it
+    return bool(nouns.intersection(between))
 
 
 def _judge_date(wanted: Reference, question: str, candidate: str) -> Judgement:
@@ -160,8 +170,8 @@ def _share(found: int, wanted: int, what: str) -> Judgement:
 class _Text:
     """Words of one text, ready to be searched."""
 
-    def __init__(self, text: str) -> None:
-        self.words = [canonical_word(word) for word in words(plain(text))]
+    def __init__(self, said: Sequence[str]) -> None:
+        self.words = said
         self.squashed = "".join(self.words)
         self.bounds = {0}
         at = 0
@@ -169,6 +179,11 @@ class _Text:
             at += len(word)
             self.bounds.add(at)
         self.starts = {begin: index for index, begin in enumerate(sorted(self.bounds))}
+
+    @cached_property
+    def telling(self) -> _Text:
+        """The same without stop words and titles."""
+        return _Text([word for word in self.words if word not in STOP_WORDS and word not in _TITLES])
 
     def places(self, wanted: Sequence[str]) -> list[int]:
         """Indices of the words at which ``wanted`` begins, written together or apart; negated ones left out."""
@@ -185,45 +200,32 @@ class _Text:
         before = self.words[max(0, index - 3) : index]
         return bool(_NEGATORS.intersection(before)) or any(pair in _NEGATING_PAIRS for pair in pairwise(before))
 
-    def near(self, wanted: Sequence[str]) -> bool:
-        """Whether all words of ``wanted`` stand close together, in any order, each written in one word or in two."""
-        needed = set(wanted)
-        inside: dict[str, int] = {}
-        hits = [(index, word) for index in range(len(self.words)) if (word := self._hit(index, needed))]
-        begin = 0
-        for index, word in hits:
-            inside[word] = inside.get(word, 0) + 1
-            while index - hits[begin][0] > 2 * len(needed) + _WINDOW_SLACK:
-                inside[hits[begin][1]] -= 1
-                begin += 1
-            if all(inside.get(one) for one in needed) and not self._negated(hits[begin][0]):
-                return True
-        return False
-
-    def _hit(self, index: int, needed: set[str]) -> str:
-        word = self.words[index]
-        joined = word + self.words[index + 1] if index + 1 < len(self.words) else word
-        return word if word in needed else joined if joined in needed else ""
-
 
 def _judge_name(wanted: Reference, question: str, candidate: str) -> Judgement:
-    text = _Text(candidate)
+    """All names of the reference are stated; where the lead prints something in bold, at least one of them there."""
     asked = frozenset(map(canonical_word, words(question)))
+    text = _read(candidate)
     found = [_states(part, wanted.literal, asked, text) for part in wanted.parts]
+    bold = [_read(one) for one in emphasised(lead(candidate)) if not one.rstrip().endswith(":")]
+    put_forward = any(_states(part, wanted.literal, asked, one) for part in wanted.parts for one in bold)
+    if all(found) and bold and not put_forward:
+        return Verdict.PARTIAL, "the name is stated, and something else is put forward"
     return _share(sum(found), len(found), "names")
 
 
+def _read(text: str) -> _Text:
+    return _Text([canonical_word(word) for word in words(plain(text))])
+
+
 def _states(part: tuple[str, ...], literal: bool, asked: frozenset[str], text: _Text) -> bool:
-    """Whether one name is stated: as it stands, or its telling words close together."""
+    """Whether one name is stated: as it stands, or its telling words side by side."""
     if text.places(part):
         return True
     if literal:
         return False
     content = tuple(word for word in part if word not in STOP_WORDS and word not in _TITLES) or part
     telling = tuple(word for word in content if word not in asked and len(word) > 1) or content
-    if len(telling) == 1:
-        return bool(text.places(telling))
-    return text.near(telling)
+    return bool(text.places(telling) or text.telling.places(telling))
 
 
 def _judge_sentence(wanted: Reference, question: str, candidate: str) -> Judgement:

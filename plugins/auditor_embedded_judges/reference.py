@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from functools import lru_cache
 
 from auditor.normalize import STOP_WORDS, fold, tokens, words
 from auditor.quantity import Date, Quantity, Tolerance, read_tolerance, read_values, unit_of
@@ -149,6 +150,7 @@ def read_reference(text: str, question: str) -> Reference:
     return Reference(Kind.SENTENCE if long else Kind.NAME, text, parts, literal)
 
 
+@lru_cache(maxsize=16)
 def in_digits(text: str) -> tuple[str, ...]:
     """Folded words of ``text``, with numbers in words as digits: ``twenty-one`` is ``21``."""
     folded, at = fold(text), 0

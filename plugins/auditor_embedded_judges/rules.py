@@ -71,7 +71,7 @@ _CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )  # fmt: skip
 _NUMBER_ASKED = re.compile(
-    r"\bhow (?:many|much|old|long|far|tall|high|deep|large|big|fast|often|wide|heavy)\b|\b"
+    r"\bhow (?:many|much|old|long|far|tall|high|deep|large|big|fast|often|wide|heavy)\b"
     r"|\b(?:when|year|date|day|month|percentage|number|rate|price|cost|population|height|length|depth|distance|temperature|age|score|amount|total)\b"
 )
 _NAME_ASKED = re.compile(r"\b(?:who|whom|whose|where|which|what)\b")
@@ -228,6 +228,7 @@ def _new_names(text: str, question: str) -> set[str]:
     """Capitalised words that do not begin the clause and are not the question's; quotations count."""
     asked = set(words(question))
     found: set[str] = set()
+    text = text.lower() if text.isupper() else text  # capitals throughout mark no name
     for index, raw in enumerate(text.split()):
         for token in tokens(fold(raw)):
             own = token.text not in asked and token.text not in STOP_WORDS and unit_of(token.text) is None

@@ -44,7 +44,7 @@ class TokenAlignment(EmbeddedJudge):
         needed = _needed(reference, question)
         first = lead(candidate)
         score = _best(needed, _read(first, reference, question))
-        if score < _CORRECT and len(first) < len(candidate):
+        if score < _CORRECT and len(first) < len(candidate) and not _leads_with_another(first, reference, question):
             score = max(score, min(_best(needed, _read(candidate, reference, question)), _CORRECT - 1))
         reason = f"{score} % of the reference stands together"
         if score >= _CORRECT:
@@ -58,6 +58,17 @@ _VALUE = "#"  # the token of a number that is the reference's own
 def _bounds(reference: str, question: str) -> Bounds | None:
     read = read_reference(reference, question)
     return read.numbers[0] if read.kind is Kind.NUMBER and len(read.numbers) == 1 else None
+
+
+def _leads_with_another(first: str, reference: str, question: str) -> bool:
+    """Whether a number is asked for and the lead gives one, which then is the answer. Dates and echoes are none."""
+    if _bounds(reference, question) is None:
+        return False
+    asked = {quantity.stated for quantity in read_values(question).quantities}
+    there = read_values(plain(first))
+    years = {date.start for date in there.dates}
+    numerals = [q for q in there.quantities if not (q.spelled or q.ordinal or q.start in years)]
+    return any(quantity.stated not in asked for quantity in numerals)
 
 
 def _needed(reference: str, question: str) -> dict[str, int]:
