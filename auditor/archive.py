@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from auditor.analysis import Analysis, AnalysisView
 from auditor.campaign.ending import compute
 from auditor.campaign.folder import RunFolder
+from auditor.canonical import Json, canonical
 from auditor.errors import ExitCode, LedgerError, NotChecked, RunError
 from auditor.findings import Findings
 from auditor.findings_json import Comparison, compare, read_findings
@@ -27,12 +28,12 @@ from auditor.penalty import PenaltyAnalysis
 from auditor.protocol import Skeleton
 from auditor.record import read_record
 from auditor.stance import StanceKind
+from auditor.writer import ReportData, VoteRow
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from auditor.plugins import Plugins
-    from auditor.writer import ReportData
 
 __all__ = ["Run", "RunReport", "verify_run"]
 
@@ -115,25 +116,26 @@ class Run:
         """One row a labeller and unique input: the vote or why there is none, before and after repair."""
         import pandas as pd
 
+        return pd.DataFrame([asdict(row) for row in self._votes()])
+
+    def _votes(self) -> tuple[VoteRow, ...]:
         _, view, _ = self._rows
         seats = {(seat.kind, seat.ordinal): seat for seat in view.labellers}
-        return pd.DataFrame(
-            [
-                {
-                    "kind": kind,
-                    "input": row.key,
-                    "labeller": seats[kind, vote.labeller].name,
-                    "family": seats[kind, vote.labeller].family,
-                    "vote": vote.value,
-                    "non_label": None if vote.non_label is None else vote.non_label.value,
-                    "first_vote": first.value,
-                    "first_non_label": None if first.non_label is None else first.non_label.value,
-                    "reduced": row.value,
-                }
-                for kind, rows in view.labels.items()
-                for row in rows.values()
-                for vote, first in zip(row.votes, row.first_votes, strict=True)
-            ]
+        return tuple(
+            VoteRow(
+                kind=kind,
+                input=row.key,
+                labeller=seats[kind, vote.labeller].name,
+                family=seats[kind, vote.labeller].family,
+                vote=_shown(vote.value),
+                non_label=_shown(vote.non_label),
+                first_vote=_shown(first.value),
+                first_non_label=_shown(first.non_label),
+                reduced=_shown(row.value),
+            )
+            for kind, rows in view.labels.items()
+            for row in rows.values()
+            for vote, first in zip(row.votes, row.first_votes, strict=True)
         )
 
     @cached_property
@@ -160,10 +162,8 @@ class Run:
 
     def report_data(self, *, public: bool = False) -> ReportData:
         """What report writers are given."""
-        from auditor.writer import ReportData
-
         skeleton, _, texts = self._rows
-        return ReportData(self.findings, skeleton.body, {} if public else texts, public)
+        return ReportData(self.findings, skeleton.body, {} if public else texts, public, self._votes())
 
 
 def _run_folder(path: Path) -> RunFolder:
@@ -187,6 +187,10 @@ def _private(texts: Mapping[str, str], question: int) -> Mapping[str, Any]:
 
 def _form(skeleton: Skeleton, question: int, name: str) -> int:
     return skeleton.forms(question).index(name)
+
+
+def _shown(value: Json) -> str | None:
+    return None if value is None else value if isinstance(value, str) else canonical(value).decode()
 
 
 def _reduced(view: AnalysisView, key: str | None, kind: str) -> str | None:

@@ -30,8 +30,7 @@ class VoteRow:
 @dataclass(frozen=True, slots=True)
 class ReportData:
     """What a writer is given. ``texts``: (ledger key → text) of questions, references, answers and evidence; a text
-    that was
-    withheld is absent. ``public``: keep texts, evidence, document names and question wording out.
+    that was withheld is absent. ``public``: keep texts, evidence, document names and question wording out.
     """
 
     findings: Findings
