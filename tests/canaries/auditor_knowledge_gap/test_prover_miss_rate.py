@@ -64,15 +64,13 @@ def test_reworded_answers_are_rarely_missed(
 
 
 def test_altered_answers_are_mostly_proven_absent(
-    prover: KnowledgeGap, corpus: Corpus, present: Mapping[str, Question], repository: Path
+    prover: KnowledgeGap, corpus: Corpus, present: Mapping[str, Question]
 ) -> None:
     """The prover does not doubt everything: most references with their number altered are proven absent."""
     altered = {q.id: replace(q, references=(_altered(q.references[0]),), aliases=()) for q in present.values()}
     questions = [q for name, q in altered.items() if q.references != present[name].references]
     proven = _missed(prover, corpus, questions)
     assert len(proven) >= 0.75 * len(questions)
-    documented = f"{len(proven)} of {len(questions)}"
-    assert documented in (repository / "docs" / "demo-corpus.md").read_text(encoding="utf-8")
 
 
 def _altered(reference: str) -> str:
