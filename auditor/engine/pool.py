@@ -476,7 +476,11 @@ class Pool:
             if lane.abandoned > lane.limits.slots:
                 stops = self._stop_lane(lane, call, TOO_MANY_ABANDONED, report)
             lane.finish(call)
-        self.append([*settled.entries, *stops[1]])
+            self._writing.append(None)
+        try:
+            self.append([*settled.entries, *stops[1]])
+        finally:
+            self._writing.pop()
         self.advance(lane)
         self._report(call, settled)
         self._skip(stops[0])

@@ -37,8 +37,7 @@ def stated_wait_s(report: FaultReport, now: datetime) -> float | None:
 def back_off_s(tries: int, limits: EndpointLimits, seed: str) -> float:
     """Capped exponential wait after the ``tries``-th try; jitter from ``seed`` takes off up to half of it."""
     full_s = min(limits.retry_cap_s, limits.retry_base_s * 2.0 ** min(tries - 1, _MAX_DOUBLINGS))
-    # Jitter spreads retries; nothing secret depends on it.
-    return full_s * random.Random(seed).uniform(0.5, 1.0)  # noqa: S311
+    return full_s * random.Random(seed).uniform(0.5, 1.0)  # noqa: S311 - spreads retries; nothing secret depends on it
 
 
 def retry_wait_s(report: FaultReport, tries: int, limits: EndpointLimits, now: datetime, seed: str) -> float | None:

@@ -198,6 +198,8 @@ def test_a_folder_that_may_only_be_read_is_one_clear_line(tmp_path: Path) -> Non
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o755)
     arguments = [str(project.write()), str(tmp_path / "runs"), str(closed)]
+    for path in tmp_path.rglob("*"):
+        path.chmod(0o755)
     child = subprocess.Popen(
         [sys.executable, "-c", UNPRIVILEGED, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
