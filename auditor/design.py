@@ -6,9 +6,11 @@ Invariant: a text stands in ``texts`` and nowhere in the body, so that it can be
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from auditor.canonical import Json, canonical, clean_text, digest
+from auditor.canonical import Json, canonical, clean_text, decimal_text, digest
 from auditor.corpus import Corpus
 from auditor.protocol import PROTOCOL_FORM, Design, traits_json
 from auditor.question import Proof, Question
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from auditor.freeze import Campaign, Seat
     from auditor.spec import LoadedSpec
 
-__all__ = ["build_design", "model_key"]
+__all__ = ["build_design", "model_key", "resolved"]
 
 
 def build_design(campaign: Campaign, loaded: LoadedSpec, parent: str | None) -> Design:
@@ -55,6 +57,7 @@ class _Builder:
             "label_kinds": [kind.name for kind in campaign.kinds],
             "seats": [self._seat(seat) for seat in campaign.seats],
             "analyses": [{"name": analysis.name, "settings": settings} for analysis, settings in campaign.analyses],
+            "private": spec.corpus.private,
             "disclosure": _block(self.loaded.frozen("disclosure")),
             "parent": parent,
         }
@@ -98,14 +101,20 @@ class _Builder:
     def _model(self, name: str) -> Json:
         return {
             "kind": self.spec.models[name].kind,
-            "texts": {"config": self._json(model_key(name), self.loaded.frozen("models", name))},
+            "texts": {"config": self._json(model_key(name), self._model_config(name))},
         }
 
     def _system_config(self, number: int) -> Json:
-        """All that the spec says of a system but its name and rates, which change no answer."""
-        block = self.loaded.frozen("systems", number)
-        kept = block if isinstance(block, Mapping) else {}
-        return {name: value for name, value in kept.items() if name not in {"name", "limits", "conditions"}}
+        """All that a system's answers depend on: not its name or rates, which change no answer."""
+        block = self.spec.systems[number]
+        return {
+            "config": resolved(self.campaign.systems[number].config),
+            "models": {port: self._model_config(name) for port, name in block.models.items()},
+        }
+
+    def _model_config(self, name: str) -> Json:
+        block, model = self.spec.models[name], self.campaign.models[name]
+        return {"kind": block.kind, "family": block.family, "config": resolved(getattr(model, "config", None))}
 
     def _corpus(self, number: int, corpus: Corpus) -> Json:
         manifest: Json = [[d.name, d.digest, d.size_bytes] for d in corpus.documents]
@@ -146,6 +155,27 @@ class _Builder:
             "family": seat.family,
             "texts": {"config": self._json(f"seat/{seat.kind}/{seat.ordinal}/config", dict(seat.config))},
         }
+
+
+def resolved(config: object) -> Json:
+    """A plugin's configuration as it took effect: variables by value, defaults filled in, secrets masked.
+
+    Paths are left out, since they differ between machines; what is in the files is among a system's ``inputs``.
+    """
+    dump = getattr(config, "model_dump", None)
+    return None if dump is None else _plain(dump(mode="python"))
+
+
+def _plain(value: object) -> Json:
+    if value is None or isinstance(value, (bool, int, str)):
+        return str(value) if isinstance(value, str) else value
+    if isinstance(value, (float, Decimal)):
+        return decimal_text(value)
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items() if not isinstance(item, PurePath)}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in value if not isinstance(item, PurePath)]
+    return str(value)
 
 
 def model_key(name: str) -> str:

@@ -17,7 +17,7 @@ from auditor import prompts
 from auditor.analysis import Analysis, Contract
 from auditor.canonical import Json, canonical, clean_text, digest
 from auditor.corpus import Corpus, CorpusForm
-from auditor.design import build_design
+from auditor.design import build_design, resolved
 from auditor.errors import QuestionError, SpecError
 from auditor.judge import ModelLabeller, VerdictKind
 from auditor.label import LabelKind, Labeller
@@ -217,7 +217,7 @@ class _Freezer:
             return self._model_seat(kind, 0, block.model, block.model, models, "stance")
         self._offered("auditor_stance_classifiers", block.classifier or "")
         labeller = self._labeller(self.plugins.stance_classifier(block.classifier or ""), block.config, "stance")
-        config = {"classifier": block.classifier, "config": self.loaded.frozen("stance", "config")}
+        config = {"classifier": block.classifier, "config": resolved(labeller.config)}
         return _embedded(kind, 0, block.classifier or "", labeller, f"embedded:{block.classifier}", config)
 
     def _judge_seat(self, number: int, block: JudgeSpec, models: Mapping[str, ChatModel]) -> Seat:
@@ -226,7 +226,7 @@ class _Freezer:
             return self._model_seat(VerdictKind.name, number, block.name, block.model, models, *where)
         self._offered("auditor_judges", block.judge or "")
         labeller = self._labeller(self.plugins.judge(block.judge or ""), block.config, *where)
-        config = {"judge": block.judge, "config": self.loaded.frozen(*where, "config")}
+        config = {"judge": block.judge, "config": resolved(labeller.config)}
         return _embedded(VerdictKind.name, number, block.name, labeller, f"embedded:{block.judge}", config)
 
     def _labeller(self, kind: type[Labeller], raw: Mapping[str, Any], *where: str | int) -> Labeller:
@@ -239,7 +239,8 @@ class _Freezer:
             raise self.loaded.error((*where, "model"), f"no model {model!r} under models", models)
         labeller = ModelLabeller(models[model], kind)
         config: Mapping[str, Json] = {
-            "config": self.loaded.frozen("models", model),
+            "kind": self.spec.models[model].kind,
+            "config": resolved(getattr(models[model], "config", None)),
             "prompts": [labeller.prompt.digest, labeller.repair.digest],
         }
         family = self.spec.models[model].family or labeller.traits.family

@@ -12,8 +12,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 from auditor.normalize import Token, fold, tokens
+from auditor.unit import PHRASES, SIGNS, UNITS, named_unit, to_base
 
-__all__ = ["Date", "Quantity", "Tolerance", "Values", "read_tolerance", "read_values", "unit_of"]
+__all__ = ["Date", "Quantity", "Tolerance", "Values", "read_tolerance", "read_values"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,79 +67,6 @@ class Tolerance:
     dimension: str
 
 
-_UNITS_TABLE: tuple[tuple[str, str, str], ...] = (
-    # dimension, factor to the base unit, surface forms
-    ("length", "1", "m metre metres meter meters"),
-    ("length", "1000", "km kms kilometre kilometres kilometer kilometers"),
-    ("length", "1/100", "cm centimetre centimetres centimeter centimeters"),
-    ("length", "1/1000", "mm millimetre millimetres millimeter millimeters"),
-    ("length", "1/1000000000", "nm nanometre nanometres nanometer nanometers"),
-    ("length", "0.3048", "ft foot feet"),
-    ("length", "0.0254", "inch inches"),
-    ("length", "0.9144", "yd yard yards"),
-    ("length", "1609.344", "mi mile miles"),
-    ("length", "1852", "nmi"),
-    ("mass", "1", "kg kgs kilogram kilograms kilogramme kilogrammes kilo kilos"),
-    ("mass", "1/1000", "g gram grams gramme grammes"),
-    ("mass", "1/1000000", "mg milligram milligrams"),
-    ("mass", "1000", "t tonne tonnes"),
-    ("mass", "0.45359237", "lb lbs pound pounds"),
-    ("mass", "0.028349523125", "oz ounce ounces"),
-    ("time", "1", "sec secs second seconds"),
-    ("time", "1/1000", "ms millisecond milliseconds"),
-    ("time", "60", "min mins minute minutes"),
-    ("time", "3600", "h hr hrs hour hours"),
-    ("time", "86400", "day days"),
-    ("time", "604800", "week weeks"),
-    ("month", "1", "month months"),
-    ("month", "12", "yr yrs year years"),
-    ("month", "120", "decade decades"),
-    ("month", "1200", "century centuries"),
-    ("data", "1", "byte bytes"),
-    ("data", "1000", "kb kilobyte kilobytes"),
-    ("data", "1000000", "mb megabyte megabytes"),
-    ("data", "1000000000", "gb gigabyte gigabytes"),
-    ("data", "1000000000000", "tb terabyte terabytes"),
-    ("data", "1024", "kib kibibyte kibibytes"),
-    ("data", "1048576", "mib mebibyte mebibytes"),
-    ("data", "1073741824", "gib gibibyte gibibytes"),
-    ("frequency", "1", "hz hertz"),
-    ("frequency", "1000", "khz kilohertz"),
-    ("frequency", "1000000", "mhz megahertz"),
-    ("frequency", "1000000000", "ghz gigahertz"),
-    ("power", "1", "w watt watts"),
-    ("power", "1000", "kw kilowatt kilowatts"),
-    ("power", "1000000", "mw megawatt megawatts"),
-    ("voltage", "1", "v volt volts"),
-    ("energy", "1", "j joule joules"),
-    ("energy", "1000", "kj kilojoule kilojoules"),
-    ("pressure", "1", "pa pascal pascals"),
-    ("pressure", "100000", "bar bars"),
-    ("speed", "1", "m/s"),
-    ("speed", "5/18", "km/h kph kmh"),
-    ("speed", "0.44704", "mph"),
-    ("speed", "463/900", "knot knots kn"),
-    ("area", "1", "m^2 sqm"),
-    ("area", "1000000", "km^2"),
-    ("area", "10000", "ha hectare hectares"),
-    ("area", "4046.8564224", "acre acres"),
-    ("volume", "1", "l litre litres liter liters"),
-    ("volume", "1/1000", "ml millilitre millilitres milliliter milliliters"),
-    ("share", "1", "% percent pct"),
-    ("dollar", "1", "$ usd dollar dollars"),
-    ("euro", "1", "€ eur euro euros"),
-    ("sterling", "1", "£ gbp"),
-    ("rupee", "1", "₹ inr rs rupee rupees"),
-    ("yen", "1", "¥ jpy yen"),
-)
-_UNITS = {form: (dimension, Fraction(factor)) for dimension, factor, forms in _UNITS_TABLE for form in forms.split()}
-_PHRASES = {
-    "degrees celsius": "°c", "degree celsius": "°c", "degrees fahrenheit": "°f", "degree fahrenheit": "°f",
-    "degrees c": "°c", "degrees f": "°f", "° c": "°c", "° f": "°f", "per cent": "%", "nautical miles": "nmi",
-    "square meters": "m^2", "square metres": "m^2", "square kilometers": "km^2", "square kilometres": "km^2",
-    "kilometers per hour": "km/h", "kilometres per hour": "km/h", "miles per hour": "mph", "us dollars": "$",
-    "meters per second": "m/s", "metres per second": "m/s",
-}  # fmt: skip
 _BEFORE_NUMBER = {"$": "dollar", "€": "euro", "£": "sterling", "₹": "rupee", "¥": "yen"}
 _MAGNITUDES = {
     "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12,
@@ -306,13 +234,7 @@ class _Reader:
                 value = self._fraction(value, int(match["over"][1:]), start)
             suffix = match["suffix"] or ""
             ordinal = suffix in _ORDINAL_SUFFIX
-            if (
-                suffix
-                and not ordinal
-                and suffix not in _UNITS
-                and suffix not in _SUFFIXES
-                and suffix not in _MAGNITUDES
-            ):
+            if suffix and not ordinal and suffix not in UNITS and suffix not in _SUFFIXES and suffix not in _MAGNITUDES:
                 continue  # a name with digits in it
             self._quantity(value, start, match.end("over") if match["over"] else match.end("number"), suffix, ordinal)
 
@@ -351,7 +273,7 @@ class _Reader:
             value, end = value * Fraction(10) ** int(exponent[1]), exponent.end()
         value, end = self._magnitudes(value, end)
         dimension, factor, end = self._unit(suffix, end, money)
-        self.found.append(Quantity(_to_base(value, dimension, factor), value, dimension, start, end, ordinal, spelled))
+        self.found.append(Quantity(to_base(value, dimension, factor), value, dimension, start, end, ordinal, spelled))
 
     def _magnitudes(self, value: Fraction, end: int) -> tuple[Fraction, int]:
         """``1.2 million``; money also ``$3 bn``."""
@@ -367,21 +289,21 @@ class _Reader:
         """Dimension and factor of the unit that stands after a number, and where it ends."""
         if money:
             return money, Fraction(1), end
-        if suffix in _UNITS:
-            return *_UNITS[suffix], end
+        if suffix in UNITS:
+            return *UNITS[suffix], end
         gap = _UNIT_GAP.match(self.text, end)
         at = end if gap is None else gap.end()
         ahead = self.text[at : at + 24]
-        for phrase, unit in _PHRASES.items():
+        for phrase, unit in PHRASES.items():
             if ahead.startswith(phrase) and not ahead[len(phrase) : len(phrase) + 1].isalnum():
-                return *_named_unit(unit), at + len(phrase)
+                return *named_unit(unit), at + len(phrase)
         for length in (4, 3, 2, 1):  # signs and compounds that are no single word: °c, km/h, m^2, %
-            if ahead[:length] in _SIGNS and not ahead[length : length + 1].isalnum():
-                return *_named_unit(ahead[:length]), at + length
+            if ahead[:length] in SIGNS and not ahead[length : length + 1].isalnum():
+                return *named_unit(ahead[:length]), at + length
         index = self.at.get(at)
-        if index is None or self.words[index].text not in _UNITS or (word := self.words[index]).text in ("t", "v", "w"):
+        if index is None or self.words[index].text not in UNITS or (word := self.words[index]).text in ("t", "v", "w"):
             return "", Fraction(1), end
-        dimension, factor = _UNITS[word.text]
+        dimension, factor = UNITS[word.text]
         return self._per(dimension, factor, word.end)
 
     def _per(self, dimension: str, factor: Fraction, end: int) -> tuple[str, Fraction, int]:
@@ -442,22 +364,6 @@ class _Reader:
                 self.dates.append(Date(int(text), None, None, quantity.start, quantity.end))
 
 
-_SIGNS = frozenset({"%", "€", "£", "₹", "¥", "$", "°c", "°f", "℃", "km/h", "m/s", "m^2", "km^2"})
-
-
-def _named_unit(unit: str) -> tuple[str, Fraction]:
-    """Dimension and factor; temperatures have an offset, which ``_to_base`` knows."""
-    if unit in ("°c", "°f"):
-        return f"temperature{unit}", Fraction(1)
-    return _UNITS[unit]
-
-
-def _to_base(value: Fraction, dimension: str, factor: Fraction) -> Fraction:
-    if dimension == "temperature°f":
-        return (value - 32) * Fraction(5, 9)
-    return value * factor
-
-
 def _day(word: str) -> int | None:
     """Day of the month in ``14``, ``14th`` or ``fourteenth``."""
     if word in _ORDINALS and _ORDINALS[word] <= 31:
@@ -486,11 +392,6 @@ def read_values(text: str) -> Values:
         ),
         values.dates,
     )
-
-
-def unit_of(word: str) -> tuple[str, Fraction] | None:
-    """Dimension and factor of a unit's name; None for a word that is none."""
-    return _UNITS.get(fold(word))
 
 
 _RANGE = re.compile(r"\b(?:between|from)\s|\brange\b|\btolerance\b|\bwithin\b|\bplus or minus\b|±|\+/-", re.IGNORECASE)

@@ -26,7 +26,11 @@ __all__ = ["report"]
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder to write into; by default report/ in the run folder.",
 )
-@click.option("--public", is_flag=True, help="Keep texts, evidence, document names and question wording out.")
+@click.option(
+    "--public",
+    is_flag=True,
+    help="Keep texts, evidence, document names and question wording out; the default for a private corpus.",
+)
 @RUNS_OPTION
 def report(run: str | None, formats: tuple[str, ...], out: Path | None, public: bool, runs_dir: Path) -> None:
     """Show the findings of RUN (by default the newest), or write them as files.
@@ -43,7 +47,8 @@ def report(run: str | None, formats: tuple[str, ...], out: Path | None, public: 
         show_findings(opened.findings)
         return
     folder = out or (path if path.is_dir() else path.parent) / "report"
-    for written in _write(opened, formats or ("tables",), folder, public=public):
+    shared = public or bool(opened.skeleton.body.get("private"))
+    for written in _write(opened, formats or ("tables",), folder, public=shared):
         say(visible(str(written)))
 
 

@@ -102,10 +102,11 @@ def _show(result: RunResult, *, as_json: bool) -> int:
         document = to_json(result.findings)
         say_json({"run": str(result.folder), "state": result.state.value, "complete": complete, "findings": document})
     else:
-        show_findings(result.findings)
+        show_findings(result.findings, whole=False)
         say()
         ended = visible(result.ended)
         already = f", asked until {ended}; nothing was asked now (--new asks anew)"
         how = already if result.state is RunState.ALREADY else f", ended {ended}"
+        say(f"auditor report {visible(result.folder.name)} shows every table.")
         say(f"{visible(str(result.folder))}: {'complete' if complete else 'NOT COMPLETE'}{how}")
     return ExitCode.OK if complete else ExitCode.INCOMPLETE

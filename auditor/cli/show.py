@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from auditor.cli.output import is_terminal, say, width
 from auditor.cli.tables import section_lines
-from auditor.findings import Cell, Column, Findings, Section, Table, Unit
+from auditor.findings import Block, Cell, Column, Findings, NoteKind, Section, Table, Unit
 
 __all__ = ["operations_section", "show_findings"]
 
@@ -24,8 +25,12 @@ _OPERATIONS = (
 )
 
 
-def show_findings(findings: Findings) -> None:
-    """Every section, in the order of the findings."""
+# What the first look needs of the core's own section; everything else is a page further on.
+_FIRST = frozenset({"headline", "rates", "claimed", "panel_pairs"})
+
+
+def show_findings(findings: Findings, *, whole: bool = True) -> None:
+    """The sections in the order of the findings; of the core's own only the first tables, unless ``whole``."""
     emphasis = _bold if is_terminal() else str
     sections = [*findings.sections]
     if (section := operations_section(findings.operations)) is not None:
@@ -33,7 +38,7 @@ def show_findings(findings: Findings) -> None:
     for number, section in enumerate(sections):
         if number:
             say()
-        for line in section_lines(section, width(), emphasis=emphasis):
+        for line in section_lines(section if whole else _first_look(section), width(), emphasis=emphasis):
             say(line)
 
 
@@ -70,6 +75,17 @@ def _number(value: Any) -> Cell:
         return None if value is None else float(value)
     except (TypeError, ValueError):
         return str(value)
+
+
+def _first_look(section: Section) -> Section:
+    if section.name != PenaltyAnalysis.name:
+        return section
+    kept = tuple(block for block in section.blocks if _at_first_look(block))
+    return replace(section, blocks=kept)
+
+
+def _at_first_look(block: Block) -> bool:
+    return block.kind is not NoteKind.METHOD if isinstance(block, Note) else block.name in _FIRST
 
 
 def _bold(text: str) -> str:

@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -190,23 +191,26 @@ started(SPEC, "--runs-dir", CLOSED)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user; modes do not bind root")
-def test_a_folder_that_may_only_be_read_is_one_clear_line(tmp_path: Path) -> None:
+def test_a_folder_that_may_only_be_read_is_one_clear_line() -> None:
     """An unprivileged user is told which folder cannot be written, and nothing is left behind."""
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
-    project = small_local(tmp_path)
-    closed = tmp_path / "closed"
-    closed.mkdir(mode=0o755)
-    arguments = [str(project.write()), str(tmp_path / "runs"), str(closed)]
-    for path in tmp_path.rglob("*"):
-        path.chmod(0o755)
-    child = subprocess.Popen(
-        [sys.executable, "-c", UNPRIVILEGED, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    code, line = told(child)
-    assert code == ExitCode.STORAGE, line
-    assert str(closed) in line
-    assert list(closed.iterdir()) == []
+    with tempfile.TemporaryDirectory() as place:  # pytest's own folders are closed to other users
+        folder = Path(place)
+        project, closed = small_local(folder), folder / "closed"
+        closed.mkdir()
+        arguments = [str(project.write()), str(folder / "runs"), str(closed)]
+        for path in (folder, *folder.rglob("*")):
+            path.chmod(0o755)
+        code, line = told(
+            subprocess.Popen(
+                [sys.executable, "-c", UNPRIVILEGED, *arguments],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        )
+        assert code == ExitCode.STORAGE, line
+        assert str(closed) in line
+        assert list(closed.iterdir()) == []
 
 
 @pytest.mark.parametrize("damage", ["truncated", "foreign", "empty", "noise"])
