@@ -10,7 +10,8 @@ import click
 
 from auditor.cli.output import is_terminal, say, width
 from auditor.cli.tables import section_lines
-from auditor.findings import Block, Cell, Column, Findings, NoteKind, Section, Table, Unit
+from auditor.findings import Block, Cell, Column, Findings, Note, NoteKind, Section, Table, Unit
+from auditor.penalty import PenaltyAnalysis
 
 __all__ = ["operations_section", "show_findings"]
 
