@@ -13,7 +13,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from auditor.normalize import STOP_WORDS, fold, tokens, words
-from auditor.quantity import Date, Quantity, Tolerance, read_tolerance, read_values, unit_of
+from auditor.quantity import Date, Quantity, Tolerance, read_tolerance, read_values
+from auditor.unit import unit_of
 
 __all__ = [
     "MONTHS",

@@ -18,9 +18,10 @@ from typing import ClassVar
 
 from auditor.label import LabelInput
 from auditor.normalize import STOP_WORDS, fold, sentences, tokens, words
-from auditor.quantity import read_values, unit_of
+from auditor.quantity import read_values
 from auditor.scrub import CUT_CHARACTERS, strip_thinking
 from auditor.stance import Stance
+from auditor.unit import unit_of
 from auditor_embedded_judges.patterns import PatternSet, read_pattern
 from auditor_embedded_judges.reply import EmbeddedLabeller
 
