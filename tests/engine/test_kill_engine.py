@@ -61,7 +61,8 @@ def test_kill_at_a_named_point(tmp_path: Path, point: str, nth: int) -> None:
             intents = {row.key.split("#")[0] for row in reader.rows("intent")}
             outcomes = {row.key.split("#")[0] for row in reader.rows("outcome")}
         assert set(sent) <= intents, "a request went out before its intent was on the disk"
-        assert len(intents - outcomes - set(sent)) <= SLOTS, "more intents waited than there are slots"
+        # As many wait as there are slots, and as many are in flight, whose requests may not have arrived.
+        assert len(intents - outcomes - set(sent)) <= 2 * SLOTS, "more intents waited than there are slots"
         _finish(path, server)
         twice = _check_whole(path, server.log)
     if point != "after-intent":
