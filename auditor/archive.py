@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from auditor.plugins import Plugins
 
-__all__ = ["Run", "RunReport", "verify_run"]
+__all__ = ["Run", "RunReport", "recompute", "shipped_parts", "verify_run"]
 
 
 class Run:

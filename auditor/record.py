@@ -16,7 +16,17 @@ from auditor.errors import Fault
 from auditor.label import LabelKind, NonLabel, Vote
 from auditor.model import TransportOutcome
 
-__all__ = ["Outcome", "Record", "Rows", "label_key", "label_rows", "read_record", "split_attempt"]
+__all__ = [
+    "Outcome",
+    "Record",
+    "Rows",
+    "label_key",
+    "label_rows",
+    "read_record",
+    "seat_votes",
+    "split_attempt",
+    "vote_of",
+]
 
 
 class Rows(Protocol):

@@ -22,7 +22,7 @@ from auditor.model import Completion, TransportOutcome, Usage
 from auditor.schedule import Cell
 from auditor.system import Reply, Request, Store, System
 
-__all__ = ["ask_input", "ask_task", "encode_reply", "port_models", "priced", "reported", "system_endpoint"]
+__all__ = ["ask_input", "ask_task", "checked", "encode_reply", "port_models", "priced", "reported", "system_endpoint"]
 
 _ID_CHARACTERS = 200  # more than any vendor's model or request id; a reply must not swell a body
 
@@ -203,6 +203,7 @@ def _id(value: str | None) -> str | None:
 
 
 def priced(reply: Reply | Completion) -> Decimal | None:
+    """What the vendor says the call cost; None where it does not say."""
     return reply.cost_usd
 
 

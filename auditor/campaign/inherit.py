@@ -17,7 +17,7 @@ from auditor.freeze import Parent
 from auditor.ledger import Entry, Ledger, Reader, verify
 from auditor.record import split_attempt
 
-__all__ = ["Inheritance", "open_parent"]
+__all__ = ["Inheritance", "open_parent", "parent_path"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from auditor.record import Outcome, Record, label_key, label_rows, read_record, 
 from auditor.schedule import Cell
 from auditor.scrub import Scrubbed, scrub
 
-__all__ = ["label_all", "prepare"]
+__all__ = ["answered", "label_all", "prepare"]
 
 _GROUP = 500  # entries a transaction when many are written at once
 

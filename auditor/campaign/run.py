@@ -34,7 +34,7 @@ from auditor.schedule import Cell
 from auditor.spec import check_names, installed_names, load_spec
 from auditor.system import Reply
 
-__all__ = ["RunOptions", "RunResult", "RunState", "run_campaign"]
+__all__ = ["RunOptions", "RunResult", "RunState", "endpoints", "prepare_campaign", "run_campaign"]
 
 Observe = Callable[[Event], None]
 Probe = Callable[[str, str], None]

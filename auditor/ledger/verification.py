@@ -23,7 +23,7 @@ from auditor.ledger.form import FIRST_KIND, FORM, NO_DIGEST, SCHEMAS, SEAL_KIND,
 from auditor.ledger.reader import Reader
 from auditor.ledger.rows import StoredRow, seal_of
 
-__all__ = ["Check", "CheckState", "VerifyReport", "verify"]
+__all__ = ["Check", "CheckState", "VerifyReport", "parsed", "references", "verify"]
 
 _ATTEMPT: Final = re.compile(r"(?P<attempt>.+#[1-9][0-9]*)\.[1-9][0-9]*")
 _NEEDS_INTENT: Final = frozenset({"outcome", "late", "resend"})
