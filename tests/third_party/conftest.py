@@ -25,5 +25,5 @@ def acme_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _pip(*arguments: str) -> None:
     command = [sys.executable, "-m", "pip", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own interpreter
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from auditor.ledger import Reader
 from scratch_site import ScratchSite, run_auditor
 
 _BROKEN = {
@@ -55,6 +57,22 @@ def test_analysis_with_generic_blocks_is_reported(
     texts = {path.name: path.read_text(encoding="utf-8-sig") for path in tmp_path.rglob("*") if path.is_file()}
     assert "States, as Acme counts them\n" in texts["acme-titles.txt"]
     assert any("acme-state-table" in name for name in texts), sorted(texts)
+
+
+def test_what_was_sent_is_recorded_with_each_answer(finished: Mapping[str, object]) -> None:
+    """Each answer's entry refers to what went on the wire for it, and to nothing that another call sent."""
+    with Reader(Path(str(finished["run"])) / "ledger.sqlite") as ledger:
+        texts = {row.body_digest: (row.key, (row.body or {}).get("text")) for row in ledger.rows("text")}
+        asked = [row for row in ledger.rows("outcome") if row.key.startswith("ask/")]
+    wordings = {key: text for key, text in texts.values() if re.fullmatch(r"question/\d+/\d+", key)}
+    assert len(asked) == 6
+    for row in asked:
+        _, _, question, form, _ = row.key.removeprefix("ask/").partition("#")[0].split(".")
+        referred = (row.body or {})["texts"]
+        assert isinstance(referred, Mapping)
+        key, sent = texts[str(referred["sent"])]
+        assert key == f"{row.key}/sent"
+        assert json.loads(str(sent)) == {"text": wordings[f"question/{question}/{form}"]}
 
 
 def test_label_kind_is_counted(finished: Mapping[str, object]) -> None:
