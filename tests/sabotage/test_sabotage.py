@@ -50,7 +50,7 @@ def test_copy_is_what_is_imported(copy: Copy) -> None:
     """A child process imports core, plugins and test helpers from the copy, not from the installed tree."""
     modules = "auditor, auditor_local, source_tree"
     code = f"import {modules}; print(*(module.__file__ for module in ({modules})))"
-    done = subprocess.run(  # noqa: S603 - our own interpreter and a fixed program
+    done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=dict(copy.environment), check=True, cwd="/"
     )
     assert all(path.startswith(str(copy.folder)) for path in done.stdout.split())
