@@ -64,6 +64,12 @@ def test_panel_verdicts(question: str, references: list[str], candidate: str, ve
     assert middle == verdict or (verdict == "partial" and middle is not Verdict.CORRECT), said
 
 
+def test_equal_words_agree_fully() -> None:
+    """The reference's own words agree to the last digit, whatever other words stand beside them."""
+    verdict, reason = EmbeddingAgreement().judge("Who?", "Starr Andrews", "Chignahuapanxqz: Starr Andrews led.")
+    assert (verdict, reason) == (Verdict.CORRECT, "agreement 1000 of 1000")
+
+
 def test_judges_fail_differently() -> None:
     """For each judge there is an answer that it alone misjudges."""
     assert votes("Which watch?", ["Bandipora"], "The Bandipore.")[0] == "incorrect"
