@@ -18,7 +18,7 @@ from auditor.analysis import Analysis, Contract
 from auditor.canonical import Json, canonical, clean_text, digest
 from auditor.corpus import Corpus, CorpusForm
 from auditor.design import build_design, resolved
-from auditor.errors import QuestionError, SpecError
+from auditor.errors import CorpusError, QuestionError, SpecError
 from auditor.judge import ModelLabeller, VerdictKind
 from auditor.label import LabelKind, Labeller
 from auditor.model import ChatModel, Limits
@@ -166,7 +166,10 @@ class _Freezer:
             return Corpus(CorpusForm.NONE, reason=block.none or "")
         self._offered("auditor_corpus_sources", block.source)
         source = self.plugins.corpus_source(block.source)()
-        return source.load(self._config(source.config_model, block.config, "corpus"), self.loaded.base)
+        try:
+            return source.load(self._config(source.config_model, block.config, "corpus"), self.loaded.base)
+        except CorpusError as error:
+            raise self.loaded.error(("corpus",), str(error)) from error
 
     def _questions(self) -> list[Question]:
         found: list[Question] = []

@@ -16,6 +16,7 @@ from auditor.campaign.asking import priced, reported
 from auditor.campaign.inherit import Inheritance
 from auditor.canonical import Json, canonical, digest, keyed_digest
 from auditor.engine import Call, Encoded, Engine, History, Task, read_histories
+from auditor.errors import LedgerError
 from auditor.freeze import Campaign, Seat
 from auditor.judge import VerdictKind, build_input, build_request, input_digest, read_vote
 from auditor.label import Field, LabelInput, LabelKind, LabelSubject, NonLabel
@@ -83,7 +84,7 @@ def _scrubbed(campaign: Campaign, cell: Cell, answer: str) -> Scrubbed:
 def _answer(ledger: Ledger, outcome: Outcome) -> str:
     row = ledger.get("text", f"{outcome.key}/answer")
     if row is None or row.text is None:
-        raise KeyError(f"the text of {outcome.key} is withheld, so nothing can be labelled")
+        raise LedgerError(f"the text of {outcome.key} is withheld, so it cannot be labelled; run with --new")
     return str(row.text)
 
 

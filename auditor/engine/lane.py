@@ -147,7 +147,7 @@ class Lane:
             self.limit = max(1, self.limit // 2)
         if stated_s is not None:
             self.hold_until_s = max(self.hold_until_s, now_s + min(stated_s, self.limits.retry_after_cap_s))
-            self.wake_s = min(self.wake_s, self.hold_until_s)
+            self.look_again(self.hold_until_s)
 
     def recover(self) -> None:
         """After a success: one slot more for each ``limit`` successes in a row."""
@@ -174,6 +174,10 @@ class Lane:
         self.pending.clear()
         return dropped
 
+    def look_again(self, at_s: float) -> None:
+        """Have the timer see to this lane at ``at_s``, or before."""
+        self.wake_s = min(self.wake_s, at_s)
+
     def _window_open(self) -> bool:
         if not self.rated:
             return self.submitted < self.limit
@@ -183,12 +187,12 @@ class Lane:
 
     def _held(self, now_s: float) -> bool:
         if now_s < self.hold_until_s:
-            self.wake_s = min(self.wake_s, self.hold_until_s)
+            self.look_again(self.hold_until_s)
             return True
         return False
 
     def _delayed(self, rates: Rates, now_s: float) -> bool:
         delay_s = rates.delay_s(now_s)
         if delay_s > 0:
-            self.wake_s = min(self.wake_s, now_s + delay_s)
+            self.look_again(now_s + delay_s)
         return delay_s > 0

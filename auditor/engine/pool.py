@@ -35,8 +35,8 @@ RUN_DEADLINE = "run_deadline"
 TOO_MANY_ABANDONED = "abandoned"
 INTERRUPTED, SHUTDOWN, STORAGE = "interrupted", "shutdown", "storage"
 _PASSING = frozenset({INTERRUPTED, SHUTDOWN, STORAGE})  # the next process goes on; nothing was decided
-# A thread that is back within a millisecond takes the next call itself: to wake others costs more than it gains.
-_QUICK_S = 0.001
+# A thread that is back within milliseconds takes the next call itself: to wake others costs more than it gains.
+_QUICK_S = 0.005
 _SECOND_LOOK_S = 0.01
 _Stops = tuple[list[tuple[Call, str]], list[Entry]]
 
@@ -222,18 +222,18 @@ class Pool:
     def _take(self, lane: Lane, now_s: float) -> Call | None:
         call = lane.take(now_s)
         if call is not None:
-            if not lane.quick:
-                self._kick(lane, now_s)
-            elif lane.may_start:
-                lane.wake_s = min(lane.wake_s, now_s + _SECOND_LOOK_S)
-            self.timer.nudge(min(lane.wake_s, now_s + call.deadline_s))
+            self._kick(lane, now_s)
+            self.timer.nudge(now_s + call.deadline_s)
         return call
 
-    def _kick(self, lane: Lane, now_s: float) -> None:
-        """See to it that one more thread looks at the lane; it will see to the next."""
+    def _kick(self, lane: Lane, now_s: float, *, late: bool = False) -> None:
+        """See to it that one more thread looks at the lane; it will see to the next. ``late``: a quick call is not."""
         if lane.waking or self._closed or now_s < lane.hold_until_s or not lane.may_start:
             return
-        if lane.idle:
+        if lane.quick and lane.slots_used and not late:
+            lane.look_again(now_s + _SECOND_LOOK_S)
+            self.timer.nudge(lane.wake_s)
+        elif lane.idle:
             lane.waking = True
             lane.condition.notify()
         elif not lane.hired:
@@ -413,7 +413,7 @@ class Pool:
             now_s = self.clock.monotonic()
             lane.grant(now_s)
             calls = lane.refill(now_s)
-            self._kick(lane, now_s)
+            self._kick(lane, now_s, late=True)
             self.timer.nudge(lane.wake_s)
             self.timer.start()
         self._submit(lane, calls)

@@ -83,7 +83,7 @@ def test_each_judge_dissents_alone_and_agreement_is_shown(finished: RunResult) -
     votes = Run(finished.folder).votes
     verdicts = votes[votes["kind"] == "verdict"].pivot(index="input", columns="labeller", values="vote")
     trials = Run(finished.folder).trials
-    alone = dict.fromkeys(verdicts.columns, 0)
+    alone: dict[Any, int] = dict.fromkeys(verdicts.columns, 0)
     keys = {trial["key"]: trial["verdict"] for trial in finished.findings.trials}
     for key in trials["key"]:
         if keys[key] is None:
@@ -91,7 +91,7 @@ def test_each_judge_dissents_alone_and_agreement_is_shown(finished: RunResult) -
         cast = verdicts.loc[keys[key]]
         for judge in verdicts.columns:
             others = [cast[other] for other in verdicts.columns if other != judge]
-            alone[judge] += others[0] == others[1] != cast[judge]
+            alone[judge] += int(bool(others[0] == others[1] != cast[judge]))
     assert min(alone.values()) >= 5, alone
     pairs = section(finished, "penalty").table("panel_pairs")
     kappas = [cell for row in pairs.rows for cell in row if isinstance(cell, Estimate) and "kappa" in cell.name]

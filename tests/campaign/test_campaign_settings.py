@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 from collections.abc import Mapping
@@ -21,8 +22,7 @@ DOCUMENTS = {
 
 def _dispatched() -> str:
     """The processor features that this numpy chooses between at run time."""
-    from numpy._core import _multiarray_umath as core
-
+    core = importlib.import_module("numpy._core._multiarray_umath")  # has no stub
     return " ".join(name for name in core.__cpu_dispatch__ if core.__cpu_features__.get(name))
 
 

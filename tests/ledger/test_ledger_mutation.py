@@ -44,7 +44,7 @@ def _assert_named(path: Path, *numbers: int) -> None:
 
 def _copied(sequence: str, key: str = "key") -> str:
     """A SELECT of entry ``:n`` under another sequence, with another body."""
-    return f"SELECT {sequence}, kind, {key}, x'7b7d', body_digest, digest FROM entries WHERE sequence = :n"  # noqa: S608
+    return f"SELECT {sequence}, kind, {key}, x'7b7d', body_digest, digest FROM entries WHERE sequence = :n"  # noqa: S608 - constants of this test
 
 
 @pytest.mark.parametrize(

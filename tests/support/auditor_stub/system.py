@@ -7,6 +7,7 @@ import threading
 import time
 import urllib.request
 from decimal import Decimal
+from pathlib import Path
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict
@@ -31,10 +32,11 @@ FAULTS = {
 
 
 class StubConfig(BaseModel):
-    """``answers`` by question text; ``url``: ask a loopback server; ``leak``: answer with all that it was told."""
+    """``answers`` by question text, also in a file; ``url``: ask a loopback server; ``leak``: answer with all that it was told."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     answers: dict[str, str] = {}
+    answers_file: Path | None = None
     default: str = "I do not know."
     url: str | None = None
     grounded: bool = True
@@ -93,6 +95,9 @@ class StubSystem(System):
             time.sleep(self.config.delay_s)
         if self.config.leak:
             return repr(request) + repr(vars(type(request)))
+        if self.config.answers_file is not None:
+            filed: dict[str, str] = json.loads(self.config.answers_file.read_text(encoding="utf-8"))
+            return filed.get(request.text, self.config.default)
         if self.config.url is None:
             return self.config.answers.get(request.text, self.config.default)
         body = json.dumps({"id": request.opaque_id, "attempt": request.attempt, "text": request.text}).encode()
