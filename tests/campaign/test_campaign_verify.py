@@ -159,3 +159,16 @@ def test_reports_and_status_work_through_the_command(finished: RunResult) -> Non
     assert shown.returncode == 0, shown.stderr
     assert "Score by penalty" in shown.stdout
     assert "\x1b" not in shown.stdout
+
+
+def test_findings_keep_their_published_schema(finished: RunResult, repository: Path) -> None:
+    """What a run writes is a document of the schema in docs/, and a document of another shape is not."""
+    from jsonschema import Draft202012Validator
+
+    schema = json.loads((repository / "docs" / "findings.schema.json").read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    validator = Draft202012Validator(schema)
+    document = json.loads((finished.folder / "findings.json").read_text(encoding="utf-8"))
+    assert [error.message for error in validator.iter_errors(document)][:5] == []
+    document["measurement"]["trials"][0]["state"] = "good"
+    assert not validator.is_valid(document)
