@@ -45,6 +45,7 @@ class Call:
         "deadline_s",
         "eligible_s",
         "excluded_s",
+        "flown_s",
         "holds_slot",
         "key",
         "lane_name",
@@ -78,7 +79,7 @@ class Call:
         self.lane_name = task.endpoint
         self.key, self.attempt, self.tries, self.resend = task.key, attempt, tries, resend
         self.limits, self.deadline_s, self.eligible_s = limits, limits.deadline_s, eligible_s
-        self.started_s = self.excluded_s = self.wire_s = 0.0
+        self.started_s = self.excluded_s = self.wire_s = self.flown_s = 0.0
         self.paused_s: float | None = None
         self.abandoned = self.holds_slot = self.wired = False
         self.wire_depth = 0

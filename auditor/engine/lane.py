@@ -8,6 +8,7 @@ Invariants (all methods are called under the engine's lock):
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import deque
 
@@ -20,6 +21,9 @@ __all__ = ["Lane", "Waiter"]
 _NEVER = float("inf")
 # Calls that wait in a port gave their slot back, so others may start; this bounds how many threads that can take.
 _OPEN_PER_SLOT = 2
+# Calls that return at once are bound by the interpreter, which runs one thread at a time.
+_QUICK_CREW = 2
+_YOUNG_S = 0.001
 
 
 class Waiter:
@@ -173,6 +177,13 @@ class Lane:
         self.ready.clear()
         self.pending.clear()
         return dropped
+
+    def crew_is_full(self, now_s: float) -> bool:
+        """Whether as many threads as can make quick calls side by side are doing so; those that take longer than
+        quick calls do are not counted.
+        """
+        young = itertools.islice(reversed(self.flying), _QUICK_CREW)
+        return sum(call.started_s > now_s - _YOUNG_S for call in young) >= _QUICK_CREW
 
     def look_again(self, at_s: float) -> None:
         """Have the timer see to this lane at ``at_s``, or before."""

@@ -35,8 +35,8 @@ RUN_DEADLINE = "run_deadline"
 TOO_MANY_ABANDONED = "abandoned"
 INTERRUPTED, SHUTDOWN, STORAGE = "interrupted", "shutdown", "storage"
 _PASSING = frozenset({INTERRUPTED, SHUTDOWN, STORAGE})  # the next process goes on; nothing was decided
-# A thread that is back within milliseconds takes the next call itself: to wake others costs more than it gains.
-_QUICK_S = 0.005
+# A thread that is back at once takes the next call itself: to wake others costs more than it gains.
+_QUICK_S = 0.0003
 _SECOND_LOOK_S = 0.01
 _Stops = tuple[list[tuple[Call, str]], list[Entry]]
 
@@ -164,11 +164,13 @@ class Pool:
         if probe is not None:
             probe("after-intent", call.attempt_key)
         flight = Flight(self.clock.now(), 0.0)
+        began_s = self.clock.monotonic()
         try:
             flight.value = call.task.run(call)
         except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit included; classify says what it is
             flight.error = error
         flight.ended_s = self.clock.monotonic()
+        call.flown_s = flight.ended_s - began_s
         local.call = outer
         if probe is not None:
             probe("on-wire", call.attempt_key)
@@ -220,25 +222,32 @@ class Pool:
         return call
 
     def _take(self, lane: Lane, now_s: float) -> Call | None:
-        call = lane.take(now_s)
+        call = None if self._crowded(lane, now_s) else lane.take(now_s)
         if call is not None:
             self._kick(lane, now_s)
             self.timer.nudge(now_s + call.deadline_s)
         return call
 
-    def _kick(self, lane: Lane, now_s: float, *, late: bool = False) -> None:
-        """See to it that one more thread looks at the lane; it will see to the next. ``late``: a quick call is not."""
+    def _kick(self, lane: Lane, now_s: float) -> None:
+        """See to it that one more thread looks at the lane; it will see to the next."""
         if lane.waking or self._closed or now_s < lane.hold_until_s or not lane.may_start:
             return
-        if lane.quick and lane.slots_used and not late:
-            lane.look_again(now_s + _SECOND_LOOK_S)
-            self.timer.nudge(lane.wake_s)
-        elif lane.idle:
+        if self._crowded(lane, now_s):
+            return
+        if lane.idle:
             lane.waking = True
             lane.condition.notify()
         elif not lane.hired:
             lane.hired += 1
             self._spawn(lane)
+
+    def _crowded(self, lane: Lane, now_s: float) -> bool:
+        """Whether to leave what is ready to the threads that are about to return; the timer sees to it that they do."""
+        if not lane.quick or not lane.ready or not lane.crew_is_full(now_s):
+            return False
+        lane.look_again(now_s + _SECOND_LOOK_S)
+        self.timer.nudge(lane.wake_s)
+        return True
 
     def _hire(self, lane: Lane) -> None:
         """Start the threads that the waiting calls can use: started one by one as calls become ready, they would cost
@@ -267,7 +276,7 @@ class Pool:
         with self.lock:
             now_s = self.clock.monotonic()
             lane.finish(call)
-            lane.quick = now_s - call.started_s < _QUICK_S
+            lane.quick = call.flown_s < _QUICK_S
             dropped, stops = self._consequences(lane, call, settled, now_s)
             if lane.waiters:
                 lane.grant(now_s)
@@ -413,7 +422,7 @@ class Pool:
             now_s = self.clock.monotonic()
             lane.grant(now_s)
             calls = lane.refill(now_s)
-            self._kick(lane, now_s, late=True)
+            self._kick(lane, now_s)
             self.timer.nudge(lane.wake_s)
             self.timer.start()
         self._submit(lane, calls)

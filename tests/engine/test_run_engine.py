@@ -200,6 +200,19 @@ def test_threads_share_no_state_of_a_call(bench: Any) -> None:
     assert all(row.body["request_id"] == row.key for row in bench.ledger.rows("outcome"))
 
 
+def test_quick_calls_do_not_keep_slow_ones_waiting(bench: Any) -> None:
+    """After calls that return at once some take long: the others are not left standing behind them."""
+    slow = {5, 6, 7, 50, 51, 52, 53}
+
+    def run(number: int) -> Any:
+        return lambda call: time.sleep(0.5 if number in slow else 0.0)
+
+    began_s = time.perf_counter()
+    result = bench.engine(slots=8).run("ask", [bench.task(n, run(n)) for n in range(200)])
+    assert len(result.ended) == 200
+    assert time.perf_counter() - began_s < 1.6, "two rounds of half a second, side by side"
+
+
 def test_runs_inside_a_running_event_loop(bench: Any) -> None:
     """FAULTS 29: called inside a running loop it works, and leaves loop and policy as they are."""
 
