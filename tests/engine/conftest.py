@@ -47,14 +47,20 @@ class Bench:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def engine(self, clock: Clock | None = None, **limits: Any) -> Engine:
-        """An engine with the endpoints ``a`` and ``b`` under equal limits; names of the constructor go to it."""
+        """An engine with the endpoints ``a`` and ``b`` under equal limits, ``b`` under its own where ``slots_b`` or
+        ``deadline_b_s`` say so; names of the constructor go to it.
+        """
+        own_b = {name.replace("_b", "", 1): limits.pop(name) for name in ("slots_b", "deadline_b_s") if name in limits}
         options = {
             name: limits.pop(name)
             for name in ("budget", "observe", "run_deadline_s", "probe", "redact", "ledger")
             if name in limits
         }
         ledger = options.pop("ledger", self.ledger)
-        endpoints = {name: Endpoint(name, EndpointLimits(**limits)) for name in "ab"}
+        endpoints = {
+            "a": Endpoint("a", EndpointLimits(**limits)),
+            "b": Endpoint("b", EndpointLimits(**(limits | own_b))),
+        }
         engine = Engine(ledger, endpoints, clock=clock, seed=7, **options)
         if isinstance(clock, FakeClock):
             clock.busy = lambda: engine.busy

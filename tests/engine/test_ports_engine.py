@@ -108,8 +108,7 @@ def test_nested_call_has_entries_and_cost_of_its_own(bench: Any) -> None:
 def test_caller_gives_its_slot_back_and_reads_its_own_latency(bench: Any) -> None:
     """Eight asks over a one-slot model: each reads about one model call, none the queue of the others."""
     model = StubModel(wait_s=0.05)
-    engine = bench.engine(slots=8, deadline_s=5)
-    engine._pool.lanes["b"].limit = 1
+    engine = bench.engine(slots=8, slots_b=1, deadline_s=5)
     result = engine.run("ask", [bench.task(n, _asks(model)) for n in range(8)])
     latencies = [float(ended.latency_ms) for ended in result.ended.values()]
     assert model.calls == 8
@@ -129,8 +128,7 @@ def test_caller_and_model_on_one_slot_do_not_lock_each_other_out(bench: Any) -> 
 
 def test_time_in_a_port_does_not_count_for_the_deadline_but_the_call_does(bench: Any) -> None:
     """Queueing for a slow one-slot model abandons nobody; a model call longer than the deadline does."""
-    engine = bench.engine(slots=6, deadline_s=0.4)
-    engine._pool.lanes["b"].limit = 1
+    engine = bench.engine(slots=6, slots_b=1, deadline_s=0.4)
     result = engine.run("ask", [bench.task(n, _asks(StubModel(wait_s=0.12))) for n in range(6)])
     assert all(ended.report is None for ended in result.ended.values()), "the last one waited .6 s"
     slow = bench.engine(slots=6, deadline_s=0.2).run("ask", [bench.task(9, _asks(StubModel(wait_s=0.5)))])
@@ -249,9 +247,7 @@ def test_abandoned_caller_is_refused(bench: Any) -> None:
 def test_nested_call_past_its_deadline_is_late(bench: Any) -> None:
     """The model call ends as timeout; when it comes after all it is late, and the ask sees a timeout."""
     model = StubModel(wait_s=0.3)
-    engine = bench.engine(deadline_s=2.0)
-    lane = engine._pool.lanes["b"]
-    lane.limits = type(lane.limits)(deadline_s=0.1)
+    engine = bench.engine(deadline_s=2.0, deadline_b_s=0.1)
     result = engine.run("ask", [bench.task(0, _asks(model))])
     assert result.ended[A0].report.fault is Fault.TIMEOUT
     assert bench.body("outcome", f"{A0}#1/m0/0#1")["fault"] == "timeout"
@@ -296,8 +292,7 @@ def test_ports_do_not_let_threads_grow_without_bound(bench: Any) -> None:
             with lock:
                 open_now[0] -= 1
 
-    engine = bench.engine(slots=3, deadline_s=5)
-    engine._pool.lanes["b"].limit = 1
+    engine = bench.engine(slots=3, slots_b=1, deadline_s=5)
     engine.run("ask", [bench.task(n, run) for n in range(40)])
     assert 3 <= peak[0] <= 6
 
