@@ -1,7 +1,7 @@
 """The root command and its table of subcommands, the project's own and the plugins'.
 
 Invariant: help lines are static, so that listing the commands imports none of them; a plugin's command never takes the
-name of one of the project's own.
+name of one of the project's own, and to find one of those no plugin is loaded (``verify`` opens hostile files).
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in (names := _summaries()):
+        known = not args or args[0].startswith("-") or args[0] in COMMANDS  # for which no plugin is loaded
+        if not known and args[0] not in (names := _summaries()):
             ctx.fail(f"there is no command {args[0]!r}{did_you_mean(args[0], names)}")
         return super().resolve_command(ctx, args)
 

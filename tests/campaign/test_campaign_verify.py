@@ -14,7 +14,7 @@ from auditor.campaign import RunResult
 from auditor.errors import ExitCode, QuestionError
 from auditor.ledger import CheckState, Reader, export_jsonl, verify
 from campaign_kit import Project, benchmark, canary
-from scratch_site import run_auditor
+from scratch_site import ScratchSite, run_auditor
 
 HOSTILE = {
     "What is thing 1?": "<script>alert(1)</script></script> right 1",
@@ -172,3 +172,36 @@ def test_findings_keep_their_published_schema(finished: RunResult, repository: P
     assert [error.message for error in validator.iter_errors(document)][:5] == []
     document["measurement"]["trials"][0]["state"] = "good"
     assert not validator.is_valid(document)
+
+
+WITNESS = """
+import sys, os
+
+def note(event, arguments):
+    if event.startswith("socket.") and event != "socket.gethostname":
+        os.write(2, f"SOCKET {event}\\n".encode())
+
+sys.addaudithook(note)
+"""
+MEDDLER = """
+import os
+os.write(2, b"LOADED\\n")
+from auditor.plugin import Offer, hookimpl
+
+@hookimpl
+def auditor_commands():
+    return [Offer("meddle", "Would like to be asked.", "auditor_meddler:command")]
+"""
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json",), ("--with-analysis", "nowhere")])
+def test_verifying_loads_no_third_party_and_opens_no_socket(
+    finished: RunResult, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    """Also not on the way to the command: what is verified may come from whoever wrote the plugin."""
+    ScratchSite(tmp_path).add("meddler", {"auditor_meddler.py": MEDDLER})
+    (tmp_path / "sitecustomize.py").write_text(WITNESS, encoding="utf-8")
+    assert "LOADED" in run_auditor("plugins", path=tmp_path).stderr
+    done = run_auditor("verify", str(finished.folder), *arguments, path=tmp_path)
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert done.stderr == ""
