@@ -20,6 +20,7 @@ from auditor.question import ProofGrade, QuestionKind
 from auditor.system import SystemTraits
 
 __all__ = [
+    "CONFLICT_MARK",
     "Analysis",
     "AnalysisView",
     "Contract",
@@ -29,6 +30,7 @@ __all__ = [
     "SystemRow",
     "TrialRow",
     "TrialState",
+    "marked",
 ]
 
 
@@ -60,9 +62,20 @@ class TrialState(StrEnum):
     NOT_ASKED = "not_asked"
 
 
+CONFLICT_MARK = "†"
+
+
+def marked(name: str, *, conflicts: bool, simulated: bool) -> str:
+    """A system's name with the marks that must stand beside it wherever it is named: a shared role, a simulation."""
+    return f"{name}{f' {CONFLICT_MARK}' if conflicts else ''}{' (simulated)' if simulated else ''}"
+
+
 @dataclass(frozen=True, slots=True)
 class SystemRow:
-    """One resolved system × condition pair of the protocol."""
+    """One resolved system × condition pair of the protocol.
+
+    ``system`` and ``condition_name`` name the two; ``name`` is what it is called in this audit.
+    """
 
     ordinal: int
     name: str
@@ -71,6 +84,13 @@ class SystemRow:
     traits: SystemTraits
     condition: Mapping[str, str] = field(default_factory=dict)
     role_conflicts: tuple[str, ...] = ()  # names of judges or classifiers that share its family
+    system: str = ""
+    condition_name: str = ""
+
+    @property
+    def title(self) -> str:
+        """The name as every table shows it, with its marks."""
+        return marked(self.name, conflicts=bool(self.role_conflicts), simulated=bool(self.traits.simulated))
 
 
 @dataclass(frozen=True, slots=True)

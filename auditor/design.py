@@ -5,7 +5,7 @@ Invariant: a text stands in ``texts`` and nowhere in the body, so that it can be
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -94,9 +94,14 @@ class _Builder:
             "kind": block.kind,
             "release": block.release,
             "traits": traits_json(system.traits),
+            "model_families": self._model_families(block.models.values()),
             "inputs": dict(system.inputs),
             "texts": {"config": self._json(f"system/{number}/config", self._system_config(number))},
         }
+
+    def _model_families(self, names: Iterable[str]) -> Json:
+        """Families of the models that a pipeline calls: a judge of one of them shares a model with the system."""
+        return sorted({self.spec.models[name].family or self.campaign.models[name].traits.family for name in names})
 
     def _model(self, name: str) -> Json:
         return {

@@ -58,12 +58,12 @@ class Unit(StrEnum):
 class Estimate:
     """One number with all that makes it a claim.
 
-    ``value`` None means *unknown* or *not applicable*, and ``reason`` says which and why. ``low`` and ``high`` are
-    None where no
-    interval exists, and then ``reason`` says so. ``estimand`` says what the interval is about (a superpopulation of
-    questions, or
-    these questions over reruns). ``source`` selects the trials it came from in ``measurement["trials"]``, e.g.
-    ``{"system": 0, "stratum": "benchmark"}``.
+    ``value`` None means *unknown* or *not applicable*, and ``reason`` says which and why. ``low`` and ``high`` are None
+    where no interval exists, and then ``reason`` says so. ``n`` counts the scored trials, of a paired estimate the
+    questions, of agreement the inputs. ``estimand`` says what the interval is about (a superpopulation of questions, or
+    these questions over reruns). ``source`` selects the trials it came from in ``measurement["trials"]`` by fields that
+    a trial has, e.g. ``{"system": 0, "stratum": "benchmark"}``; ``other`` is the second system of a pair, ``beside`` a
+    second stratum that is selected whatever the kind.
     """
 
     name: str

@@ -6,7 +6,6 @@ from collections import Counter
 
 from auditor.analysis import AnalysisView, TrialRow, TrialState
 from auditor.findings import Cell, Column, Note, NoteKind, Section, Table, Unit
-from auditor.penalty.block import system_title
 
 __all__ = ["label_section"]
 
@@ -47,7 +46,7 @@ def _beside(view: AnalysisView, kind: str, labelled: list[tuple[TrialRow, str]])
     n = Counter(trial.system for trial, _ in labelled)
     rows: list[tuple[Cell, ...]] = [
         (
-            system_title(system),
+            system.title,
             n[system.ordinal],
             *(own[system.ordinal, total] for total in _TOTALS),
             *(given[system.ordinal, value] for value in values),
@@ -79,7 +78,6 @@ def _against_state(view: AnalysisView, kind: str, labelled: list[tuple[TrialRow,
             Column("n", "n", Unit.COUNT),
         ),
         rows=tuple(
-            (system_title(view.systems[system]), value, state, n)
-            for (system, value, state), n in sorted(counts.items())
+            (view.systems[system].title, value, state, n) for (system, value, state), n in sorted(counts.items())
         ),
     )

@@ -180,6 +180,7 @@ def _trial_json(view: AnalysisView, trial: TrialRow) -> dict[str, str | int | fl
         "form": trial.form,
         "repeat": trial.repeat,
         "stratum": stratum(question.kind, question.proofs.get(trial.variant)).value,
+        "kind": question.kind.value,
         "state": trial.state.value,
         "detail": trial.detail,
         "score": None if points is None else str(points),

@@ -28,6 +28,7 @@ __all__ = [
     "TransportOutcome",
     "Usage",
     "Wire",
+    "family_key",
 ]
 
 
@@ -87,6 +88,11 @@ class ModelTraits:
     family: str
     hosts: tuple[str, ...] = ()
     endpoint: str | None = None  # what shares a rate limit; None: the configured name
+
+
+def family_key(family: str) -> str:
+    """One form of a family's name: ``OpenAI`` and `` openai`` are one lineage."""
+    return " ".join(family.casefold().split())
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,14 @@ that of the skeleton with its salted commitments and differs between runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from decimal import Decimal
 from typing import Any
 
 from auditor.analysis import Contract, LabellerRow, QuestionRow, SystemRow
 from auditor.canonical import Json, canonical, digest
+from auditor.model import family_key
 from auditor.question import ProofGrade, QuestionKind
 from auditor.schedule import Cell, Pair, ordered
 from auditor.system import EvidenceSupport, SystemTraits
@@ -137,16 +138,17 @@ class Skeleton:
                     contract=Contract(condition["contract"]),
                     traits=traits,
                     condition=dict(condition["tags"]),
-                    role_conflicts=self._conflicts(traits),
+                    role_conflicts=self._conflicts(traits, system.get("model_families", ())),
+                    system=system["name"],
+                    condition_name=condition["name"],
                 )
             )
         return tuple(rows)
 
-    def _conflicts(self, traits: SystemTraits) -> tuple[str, ...]:
-        """Seats that share the family of a system's generator (METHODS §2, Panel)."""
-        if traits.family is None:
-            return ()
-        return tuple(f"{seat.kind}:{seat.name}" for seat in self.labellers() if seat.family == traits.family)
+    def _conflicts(self, traits: SystemTraits, models: Iterable[str]) -> tuple[str, ...]:
+        """Seats that share a family with a system's generator or with a model that it calls (METHODS §2, Panel)."""
+        own = {family_key(family) for family in (traits.family, *models) if family is not None}
+        return tuple(f"{seat.kind}:{seat.name}" for seat in self.labellers() if family_key(seat.family) in own)
 
     def questions(self) -> tuple[QuestionRow, ...]:
         """One row a question, without wording."""

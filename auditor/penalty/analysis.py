@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from auditor.analysis import Analysis, AnalysisView
+from auditor.analysis import CONFLICT_MARK, Analysis, AnalysisView
 from auditor.findings import Block, Note, NoteKind, Section
 from auditor.penalty.agreement import agreement_table, judges_table, pairwise_table
-from auditor.penalty.block import CONFLICT_MARK, decimal_text, percent
+from auditor.penalty.block import decimal_text
 from auditor.penalty.excluded import excluded_table, lead_by_bounds, reasons_table, states_table, tipping_table
 from auditor.penalty.headline import canary_table, claimed_table, headline_table, rates_table
 from auditor.penalty.pair import paired_rates_table, score_pairs_table, violation_pairs_table
@@ -96,7 +96,7 @@ def _comparisons(view: AnalysisView, found: Sequence[Sample]) -> Iterator[Block]
         yield repeats_table(found, k, view.repeats)
         share = order_share(found, k)
         if share is not None:
-            text = f"{percent(share)} of repeats order the systems as the first does; {_ORDER_IS_NO_EVIDENCE}"
+            text = f"{share[0]} of {share[1]} repeats order the systems as the first does; {_ORDER_IS_NO_EVIDENCE}"
             yield Note(NoteKind.METHOD, text)
 
 

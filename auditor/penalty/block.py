@@ -1,7 +1,6 @@
-"""Estimates as blocks of the findings, and how a system is named in a table.
+"""Estimates as blocks of the findings.
 
-Invariant: a number without an interval carries the reason, and every system with a role conflict or a simulation is
-marked wherever it is named.
+Invariant: a number without an interval carries the reason.
 """
 
 from __future__ import annotations
@@ -11,31 +10,21 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
-from auditor.analysis import SystemRow
 from auditor.findings import Estimate, Unit, rounded
 from auditor.statistics import Crossing, Difference, Estimated, Interval
 
 __all__ = [
-    "CONFLICT_MARK",
     "crossing_cells",
     "decimal_text",
     "estimate",
     "missing",
     "percent",
     "sign_text",
-    "system_title",
     "with_interval",
 ]
 
-CONFLICT_MARK = "†"
 FEW_CLUSTERS = "no interval: fewer than two clusters"
 SUPERPOPULATION = "superpopulation of questions, sampled by source"
-
-
-def system_title(system: SystemRow) -> str:
-    """The system's name with the marks that must stand beside it in every table."""
-    mark = f" {CONFLICT_MARK}" if system.role_conflicts else ""
-    return f"{system.name}{mark}{' (simulated)' if system.traits.simulated else ''}"
 
 
 def missing(name: str, unit: Unit, reason: str, source: Mapping[str, int | str], n: int = 0) -> Estimate:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from auditor.analysis import TrialState
 from auditor.findings import Cell as TableCell
 from auditor.findings import Column, Estimate, Table, Unit, rounded
-from auditor.penalty.block import decimal_text, estimate, missing, system_title, with_interval
+from auditor.penalty.block import decimal_text, estimate, missing, with_interval
 from auditor.penalty.headline import Q_METHOD, q_bench
 from auditor.penalty.pair import pairs
 from auditor.penalty.sample import Cell, Sample, asked_items, score_items
@@ -52,7 +52,7 @@ def _state_row(sample: Sample, stratum: Stratum) -> tuple[TableCell, ...]:
     scored = [cell for cell in cells if cell.scored]
     counts = Counter(cell.state for cell in cells)
     return (
-        system_title(sample.system),
+        sample.system.title,
         str(stratum),
         len(cells),
         len(scored),
@@ -73,7 +73,7 @@ def reasons_table(found: Sequence[Sample]) -> Table:
     rows = []
     for sample in found:
         counts = Counter((str(c.state), c.detail) for c in sample.of(*_STRATA) if not c.scored)
-        rows += [(system_title(sample.system), state, why, n) for (state, why), n in sorted(counts.items())]
+        rows += [(sample.system.title, state, why, n) for (state, why), n in sorted(counts.items())]
     return Table("exclusion_reasons", "Why trials were not scored", columns, tuple(rows))
 
 
@@ -112,16 +112,25 @@ def _shared_places(found: Sequence[Sample]) -> frozenset[tuple[int, str, int]]:
 
 def _excluded_row(sample: Sample, k: Decimal, shared: frozenset[tuple[int, str, int]]) -> tuple[TableCell, ...]:
     cells = sample.benchmark
-    share = _excluded_share(sample, Stratum.BENCHMARK)
     return (
-        system_title(sample.system),
+        sample.system.title,
         sum(not cell.scored for cell in cells),
-        None if share is None else rounded(float(share)),
+        _share(sample),
         q_bench(sample, k),
         _bounds(sample, k),
         _variant(sample, k, "all_asked", cells, nothing_is_zero=True),
         _variant(sample, k, "common", [cell for cell in cells if cell.place in shared]),
     )
+
+
+def _share(sample: Sample) -> Estimate:
+    share = _excluded_share(sample, Stratum.BENCHMARK)
+    name = f"not_scored/{sample.system.ordinal}"
+    if share is None:
+        return missing(name, Unit.RATE, "no trial was planned", _source(sample))
+    reason = "no interval: describes these trials"
+    bare = missing(name, Unit.RATE, reason, _source(sample), len(sample.benchmark))
+    return replace(bare, value=rounded(float(share)), estimand="these trials", method="not scored / planned")
 
 
 def _bounds(sample: Sample, k: Decimal) -> Estimate:

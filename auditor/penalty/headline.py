@@ -14,7 +14,7 @@ from fractions import Fraction
 from auditor.analysis import Contract, TrialState
 from auditor.findings import Cell as TableCell
 from auditor.findings import Column, Estimate, Table, Unit, rounded
-from auditor.penalty.block import decimal_text, estimate, missing, system_title, with_interval
+from auditor.penalty.block import decimal_text, estimate, missing, with_interval
 from auditor.penalty.sample import Cell, Sample, asked_items, rate_items, score_items
 from auditor.question import QuestionKind
 from auditor.scoring import Stratum
@@ -67,7 +67,7 @@ def headline_table(found: Sequence[Sample], k: Decimal, bounds: bool) -> Table:
 def _headline_row(sample: Sample, k: Decimal, kinds: Sequence[QuestionKind], bounds: bool) -> tuple[TableCell, ...]:
     signs = [cell.sign for cell in sample.benchmark]
     return (
-        system_title(sample.system),
+        sample.system.title,
         signs.count(1),
         signs.count(-1),
         signs.count(0),
@@ -149,7 +149,7 @@ def canary_table(found: Sequence[Sample]) -> Table:
 def _canary_row(sample: Sample, kind: QuestionKind) -> tuple[TableCell, ...]:
     cells = sample.of(Stratum.CANARY, kind=kind)
     return (
-        system_title(sample.system),
+        sample.system.title,
         kind.replace("_", " "),
         sum(cell.scored for cell in cells),
         sum(violated(cell, strict=False) for cell in cells),
@@ -178,7 +178,7 @@ def _claimed_row(sample: Sample) -> tuple[TableCell, ...]:
     reason = not_applicable(sample) or ("" if cells else "no scored trial")
     if reason:
         made = missing(name, Unit.RATE, reason, source)
-        return system_title(sample.system), len(cells), None if not_applicable(sample) else attempted, made
+        return sample.system.title, len(cells), None if not_applicable(sample) else attempted, made
     made = Estimate(
         name,
         rounded(attempted / len(cells)),
@@ -189,7 +189,7 @@ def _claimed_row(sample: Sample) -> tuple[TableCell, ...]:
         reason="no interval: claimed, unproven",
         source=source,
     )
-    return system_title(sample.system), len(cells), attempted, made
+    return sample.system.title, len(cells), attempted, made
 
 
 _EVERYTHING = (Stratum.BENCHMARK, Stratum.CANARY, Stratum.CLAIMED, Stratum.COUNTERFACTUAL)
@@ -237,7 +237,7 @@ def rates_table(found: Sequence[Sample], k: Decimal) -> Table:
 
 def _rates_row(sample: Sample, k: Decimal) -> tuple[TableCell, ...]:
     return (
-        system_title(sample.system),
+        sample.system.title,
         _volume(sample),
         *(_benchmark_rate(sample, name, method, outcome) for name, _, method, outcome in _RATES),
         q_bench(sample, k, partial_is_correct=True),

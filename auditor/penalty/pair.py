@@ -14,7 +14,7 @@ from itertools import combinations
 
 from auditor.findings import Cell as TableCell
 from auditor.findings import Column, Estimate, Table, Unit, rounded
-from auditor.penalty.block import decimal_text, estimate, sign_text, system_title
+from auditor.penalty.block import decimal_text, estimate, sign_text
 from auditor.penalty.headline import (
     answered_right,
     canary_kinds,
@@ -86,18 +86,25 @@ class Pair:
     @property
     def titles(self) -> tuple[str, str]:
         """Both names, marked."""
-        return system_title(self.first.system), system_title(self.second.system)
+        return self.first.system.title, self.second.system.title
 
     def varies(self) -> str:
-        """What differs between the two: the condition's tags, the contract, or the system itself."""
+        """Everything that differs between the two: the system itself, the condition's tags, the contract.
+
+        A condition that differs in neither tag nor contract differs in its prompt alone, and is named as such.
+        """
         first, second = self.first.system, self.second.system
         tags = sorted(
             tag
             for tag in {*first.condition, *second.condition}
             if first.condition.get(tag) != second.condition.get(tag)
         )
-        contract = [] if first.contract is second.contract else ["contract"]
-        return ", ".join([*tags, *contract]) or "system"
+        if first.contract is not second.contract:
+            tags.append("contract")
+        if not tags and first.condition_name != second.condition_name:
+            tags.append("prompt")
+        same = first.system == second.system and first.condition_name != second.condition_name
+        return ", ".join(tags if same else ["system", *tags])
 
 
 def pairs(found: Sequence[Sample]) -> list[Pair]:

@@ -11,8 +11,16 @@ from fractions import Fraction
 
 from auditor.findings import Cell as TableCell
 from auditor.findings import Column, Estimate, Figure, Series, Table, Unit, rounded
-from auditor.penalty.block import crossing_cells, decimal_text, estimate, missing, percent, system_title
-from auditor.penalty.headline import canary_kinds, not_applicable, q_bench, violated, volume_cells, volume_outcome
+from auditor.penalty.block import crossing_cells, decimal_text, estimate, missing, percent
+from auditor.penalty.headline import (
+    Q_METHOD,
+    canary_kinds,
+    not_applicable,
+    q_bench,
+    violated,
+    volume_cells,
+    volume_outcome,
+)
 from auditor.penalty.pair import Pair, pairs, score_delta, volume_flip
 from auditor.penalty.sample import Cell, Sample, rate_items, score_items
 from auditor.question import QuestionKind
@@ -21,6 +29,7 @@ from auditor.statistics import (
     Crossing,
     Difference,
     Item,
+    Score,
     answer_threshold,
     critical_value,
     holm,
@@ -65,7 +74,7 @@ def sweep_table(found: Sequence[Sample], shown: Sequence[Decimal]) -> Table:
         Column("q_bench", "Q_bench", Unit.POINTS),
     )
     rows = tuple(
-        (system_title(sample.system), rounded(float(k)), rounded(float(answer_threshold(k))), q_bench(sample, k))
+        (sample.system.title, rounded(float(k)), rounded(float(answer_threshold(k))), q_bench(sample, k))
         for sample in found
         for k in shown
     )
@@ -74,7 +83,7 @@ def sweep_table(found: Sequence[Sample], shown: Sequence[Decimal]) -> Table:
 
 def sweep_figure(found: Sequence[Sample], shown: Sequence[Decimal]) -> Figure:
     """The sweep as lines."""
-    series = tuple(_line(system_title(sample.system), shown, [q_bench(sample, k) for k in shown]) for sample in found)
+    series = tuple(_line(sample.system.title, shown, [q_bench(sample, k) for k in shown]) for sample in found)
     return Figure("sweep", "Score by penalty", "line", "k", "Q_bench", series)
 
 
@@ -117,7 +126,7 @@ def mixed_table(found: Sequence[Sample], k: Decimal, share: Decimal) -> Table:
         Column("q_mixed", f"Q_mixed, k = {decimal_text(k)}", Unit.POINTS),
     )
     rows = tuple(
-        (system_title(sample.system), kind.replace("_", " "), rounded(float(s)), _mixed(sample, kind, k, s))
+        (sample.system.title, kind.replace("_", " "), rounded(float(s)), _mixed(sample, kind, k, s))
         for sample in found
         for kind in canary_kinds(found, Stratum.CANARY)
         for s in sorted({share, *_SHARES})
@@ -127,7 +136,7 @@ def mixed_table(found: Sequence[Sample], k: Decimal, share: Decimal) -> Table:
 
 def _mixed(sample: Sample, kind: QuestionKind, k: Decimal, share: Decimal) -> Estimate:
     name = f"q_mixed/{sample.system.ordinal}/{kind}/{decimal_text(share)}"
-    source: dict[str, int | str] = {"system": sample.system.ordinal, "kind": str(kind)}
+    source = {"system": sample.system.ordinal} | _both_strata(kind)
     reason = not_applicable(sample)
     bench = score_of(score_items(sample.benchmark), k)
     canary = rate(_penalised(sample, kind))
@@ -136,6 +145,11 @@ def _mixed(sample: Sample, kind: QuestionKind, k: Decimal, share: Decimal) -> Es
     found = mixed_score(bench, canary, share)
     method = "(1 − s)·Q_bench − s·k·CVR; MOVER on independent strata"
     return estimate(name, found, Unit.POINTS, bench.trials + canary.trials, method=method, source=source)
+
+
+def _both_strata(kind: QuestionKind) -> dict[str, int | str]:
+    """Selector of the canaries of one kind and of the benchmark beside them."""
+    return {"stratum": str(Stratum.CANARY), "kind": str(kind), "beside": str(Stratum.BENCHMARK)}
 
 
 def _penalised(sample: Sample, kind: QuestionKind) -> list[Item]:
@@ -167,7 +181,7 @@ def mixed_crossings_table(found: Sequence[Sample], k: Decimal) -> Table:
 def _mixed_crossing(pair: Pair, kind: QuestionKind, k: Decimal) -> Estimate:
     bench = score_delta(pair, k)
     canary = rate_difference(_penalised(pair.first, kind), _penalised(pair.second, kind))
-    name, source = f"crossing_s/{pair.key}/{kind}", pair.source | {"kind": str(kind)}
+    name, source = f"crossing_s/{pair.key}/{kind}", pair.source | _both_strata(kind)
     if bench is None or canary is None:
         return missing(name, Unit.RATE, "no question was scored for both in one of the strata", source)
     found = _share_crossing(bench, canary, float(k))
@@ -224,7 +238,7 @@ def _rank_rows(
     places = [(i, j) for i in range(len(found)) for j in range(i + 1, len(found))]
     sets = rank_sets(values, dict(zip(places, holm(p_values), strict=True)))
     return [
-        (system_title(sample.system), title, rank, *((None, None) if open_ranks is None else open_ranks))
+        (sample.system.title, title, rank, *((None, None) if open_ranks is None else open_ranks))
         for sample, rank, open_ranks in zip(found, ranks(values), sets, strict=True)
     ]
 
@@ -248,18 +262,29 @@ def _repeat_row(sample: Sample, k: Decimal, numbers: Sequence[int], repeats: int
         if cell.scored:
             groups.setdefault((cell.question, cell.form), []).append(str(cell.state))
     several = [states for states in groups.values() if len(states) > 1]
-    scores = [_repeat_score(sample, k, number) for number in numbers]
-    cells = [None if score is None else rounded(float(score)) for score in scores]
-    cells += [None] * (repeats - len(cells))
-    return system_title(sample.system), len(several), sum(len(set(states)) > 1 for states in several), *cells
+    scores = [_repeat_estimate(sample, k, number, r) for r, number in enumerate(numbers)]
+    cells = [*scores, *[None] * (repeats - len(scores))]
+    return sample.system.title, len(several), sum(len(set(states)) > 1 for states in several), *cells
 
 
-def _repeat_score(sample: Sample, k: Decimal, repeat: int) -> Fraction | None:
-    found = score_of(score_items(cell for cell in sample.benchmark if cell.repeat == repeat), k)
-    return None if found is None else found.value
+def _repeat_estimate(sample: Sample, k: Decimal, repeat: int, place: int) -> Estimate:
+    found = _repeat_score(sample, k, repeat)
+    source: dict[str, int | str] = {
+        "system": sample.system.ordinal,
+        "stratum": str(Stratum.BENCHMARK),
+        "repeat": repeat,
+    }
+    n = 0 if found is None else found.trials
+    return estimate(f"q_repeat/{sample.system.ordinal}/{place}", found, Unit.POINTS, n, method=Q_METHOD, source=source)
 
 
-def order_share(found: Sequence[Sample], k: Decimal) -> Fraction | None:
-    """Share of repeats that order the systems as the first one does."""
+def _repeat_score(sample: Sample, k: Decimal, repeat: int) -> Score | None:
+    return score_of(score_items(cell for cell in sample.benchmark if cell.repeat == repeat), k)
+
+
+def order_share(found: Sequence[Sample], k: Decimal) -> tuple[int, int] | None:
+    """How many repeats order the systems as the first one does, and of how many."""
     numbers = sorted({cell.repeat for sample in found for cell in sample.cells})
-    return same_order_share([[_repeat_score(sample, k, number) for sample in found] for number in numbers])
+    scores = [[_repeat_score(sample, k, number) for sample in found] for number in numbers]
+    share = same_order_share([[None if one is None else one.value for one in row] for row in scores])
+    return None if share is None else (int(share * len(numbers)), len(numbers))

@@ -299,7 +299,9 @@ def test_repeats_are_shown(view_of: Build, asked: Any) -> None:
     questions = [asked({"a": ["correct", "abstained"], "b": ["incorrect"] * 2}) for _ in range(4)]
     section = analyse(view_of(questions))
     found = row(section, "repeats", "a")
-    assert (found["questions"], found["changed"], found["q_0"], found["q_1"]) == (4, 4, 1.0, 0.0)
+    assert (found["questions"], found["changed"]) == (4, 4)
+    assert [(found[name].value, found[name].n) for name in ("q_0", "q_1")] == [(1.0, 4), (0.0, 4)]
+    assert all(found[name].low <= found[name].value <= found[name].high for name in ("q_0", "q_1"))
     assert any("no evidence" in text for text in notes(section, NoteKind.METHOD))
 
 
@@ -387,3 +389,17 @@ _STATES = frozenset(
     "correct partial incorrect abstained denied canary_attempt unsure unresolved empty blocked truncated failed "
     "quota_exhausted not_asked".split()
 )
+
+
+def test_a_pair_names_all_that_it_varies(view_of: Build, asked: Any) -> None:
+    """Two systems under two conditions differ in both: the comparison is not of the condition alone."""
+    view = view_of([asked({name: ["correct"] for name in ("a1", "a2", "b2", "a3")}) for _ in range(4)])
+    places = (("a", "one", "k", "5"), ("a", "two", "k", "10"), ("b", "two", "k", "10"), ("a", "three", "k", "5"))
+    systems = tuple(
+        replace(system, system=base, condition_name=name, condition={tag: value})
+        for system, (base, name, tag, value) in zip(view.systems, places, strict=True)
+    )
+    section = analyse(replace(view, systems=systems))
+    found = {pair: row(section, "pairs_q", *pair)["varies"] for pair in (("a1", "a2"), ("a1", "b2"), ("a2", "b2"))}
+    assert found == {("a1", "a2"): "k", ("a1", "b2"): "system, k", ("a2", "b2"): "system"}
+    assert row(section, "pairs_q", "a1", "a3")["varies"] == "prompt"
