@@ -77,7 +77,7 @@ class Run:
 
     @cached_property
     def trials(self) -> pd.DataFrame:
-        """One row a trial: system, question, repeat, stratum, state, score, labels, answer, latency, cost."""
+        """One row a trial: system (``system_title``: with its marks), question, repeat, stratum, state, score, labels, answer, latency, cost."""
         import pandas as pd
 
         skeleton, view, texts = self._rows
@@ -87,6 +87,7 @@ class Run:
                 {
                     "key": trial.key,
                     "system": view.systems[trial.system].name,
+                    "system_title": view.systems[trial.system].title,
                     "variant": trial.variant,
                     "question": _private(texts, trial.question).get("id", f"q{trial.question}"),
                     "question_text": texts.get(

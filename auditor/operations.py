@@ -43,6 +43,7 @@ def _system(system: SystemRow, trials: Sequence[TrialRow], asks: Sequence[Outcom
     return {
         "name": system.name,
         "simulated": system.traits.simulated,
+        "role_conflicts": list(system.role_conflicts),
         "asked": len(own),
         "attempts": sum(outcome.attempt for outcome in own),
         "models": sorted({str(outcome.body["model"]) for outcome in own if outcome.body.get("model")}),

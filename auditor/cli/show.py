@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from auditor.analysis import marked
 from auditor.cli.output import is_terminal, say, width
 from auditor.cli.tables import section_lines
 from auditor.findings import Block, Cell, Column, Findings, Note, NoteKind, Section, Table, Unit
@@ -55,12 +56,12 @@ def operations_section(operations: Mapping[str, object]) -> Section | None:
 
 def _row(system: Mapping[str, Any]) -> tuple[Cell, ...]:
     latency = system.get("latency_ms") or {}
-    name = f"{system.get('name')} (simulated)" if system.get("simulated") else str(system.get("name"))
+    conflicts, simulated = bool(system.get("role_conflicts")), bool(system.get("simulated"))
     cost = system.get("cost_usd")
     if system.get("unpriced"):
         cost = None if cost is None else f"${cost} and {system['unpriced']} replies of unknown price"
     return (
-        name,
+        marked(str(system.get("name")), conflicts=conflicts, simulated=simulated),
         system.get("asked"),
         system.get("attempts"),
         _number(latency.get("median")),

@@ -26,10 +26,15 @@ _STANCE = "stance"
 
 @dataclass(frozen=True, slots=True)
 class SystemStatus:
-    """One system × condition. ``asked``: trials with an outcome, of any kind. ``states``: trials by state."""
+    """One system × condition. ``asked``: trials with an outcome, of any kind. ``states``: trials by state.
+
+    ``title`` is the name with its marks. ``role_conflicts``: labellers that share a model or family with it.
+    """
 
     name: str
+    title: str
     simulated: str
+    role_conflicts: tuple[str, ...]
     asked: int
     total: int
     states: dict[str, int]
@@ -83,7 +88,15 @@ def status_of(path: Path) -> RunStatus:
         asked = sum(trial.outcome is not None for trial in trials)
         states = Counter(_state(trial, view) for trial in trials)
         systems.append(
-            SystemStatus(system.name, system.traits.simulated, asked, len(trials), dict(sorted(states.items())))
+            SystemStatus(
+                name=system.name,
+                title=system.title,
+                simulated=system.traits.simulated,
+                role_conflicts=system.role_conflicts,
+                asked=asked,
+                total=len(trials),
+                states=dict(sorted(states.items())),
+            )
         )
     return RunStatus(run.folder.name, sealed, is_complete(view), entries, tuple(systems))
 
@@ -101,7 +114,7 @@ def _show(found: RunStatus) -> None:
     say()
     rows = [
         [
-            visible(f"{system.name} (simulated)" if system.simulated else system.name),
+            visible(system.title),
             f"{system.asked}/{system.total}",
             ", ".join(f"{state.replace('_', ' ')} {count}" for state, count in system.states.items()),
         ]

@@ -42,7 +42,7 @@ class Sheet:
 def sheets(data: ReportData) -> list[Sheet]:
     """Systems, trials and votes, then every block of every section in its order."""
     systems = _systems(data.protocol)
-    own = [_trials(data, [str(row[1]) for row in systems.rows]), _votes(data.votes)]
+    own = [_trials(data, _titles(data.protocol)), _votes(data.votes)]
     of_sections = [sheet for section in data.findings.sections for sheet in _section(section)]
     return [*([systems] if systems.rows else []), *own, *of_sections]
 
@@ -66,8 +66,13 @@ def _systems(protocol: Mapping[str, Any]) -> Sheet:
     return Sheet("", "systems", "Systems", columns, tuple(rows))
 
 
+def _titles(protocol: Mapping[str, Any]) -> list[str]:
+    """The systems' names with the marks of a shared role and of a simulation."""
+    return [row.title for row in Skeleton(protocol).systems()] if "systems" in protocol else []
+
+
 def _trials(data: ReportData, systems: Sequence[str]) -> Sheet:
-    """One row a trial as the findings have it, with the name of its system and, unless public, its texts."""
+    """One row a trial as the findings have it, with its system's marked name and, unless public, its texts."""
     texts = {} if data.public else data.texts
     answers = dict(_answers(texts))
     rows: list[dict[str, Value]] = []

@@ -185,6 +185,32 @@ def test_role_conflicts_are_marked_in_every_table(tmp_path: Path) -> None:
     assert any("†" in getattr(block, "text", "") for block in penalty.blocks)
 
 
+@pytest.mark.parametrize("family", ["Embedded:Stub-A", "embedded:stub-a"])
+def test_a_pipeline_that_calls_a_judges_model_is_marked(tmp_path: Path, family: str) -> None:
+    """The family of a model behind a port counts as the system's own, however it is written."""
+    project = Project(tmp_path, questions=[benchmark(1)])
+    project.extra["models"] = {"chat": {"kind": "stub-chat", "config": {"family": family}}}
+    project.system("pipeline", {"What is thing 1?": "right 1"})
+    project.systems[-1]["models"] = {"generator": "chat"}
+    ((name, *_),) = project.run().findings.sections[0].table("headline").rows
+    assert name == "pipeline †"
+
+
+def test_marks_stand_outside_the_sections_too(tmp_path: Path) -> None:
+    """Latency and cost, status, trials as a table: each names a system with its marks."""
+    from auditor.cli.show import operations_section
+    from auditor.cli.status import status_of
+
+    project = Project(tmp_path, questions=[benchmark(1)])
+    project.system("akin", family="embedded:stub-a")
+    result = project.run()
+    section = operations_section(result.findings.operations)
+    assert section is not None
+    assert section.table("operations").rows[0][0] == "akin †"
+    assert status_of(result.folder).systems[0].title == "akin †"
+    assert set(Run(result.folder).trials["system_title"]) == {"akin †"}
+
+
 def test_three_judges_of_one_family_are_refused(tmp_path: Path) -> None:
     """Each seat needs a family of its own; the message names the line."""
     from auditor.errors import SpecError

@@ -250,7 +250,7 @@ def test_systems_are_a_table(tmp_path: Path) -> None:
     header, row = rows_of(files["systems.csv"])
     cells = dict(zip(header, row, strict=True))
     assert (cells["name"], cells["grounded"], cells["simulated"], cells["family"]) == ("s", "false", "sim", "")
-    assert json.loads(files["trials.jsonl"])["system_name"] == "s"
+    assert json.loads(files["trials.jsonl"])["system_name"] == "s (simulated)"
 
 
 def test_file_names_are_safe_and_distinct(tmp_path: Path) -> None:
