@@ -13,14 +13,16 @@ from auditor.campaign.asking import port_models, system_endpoint
 from auditor.campaign.folder import RunFolder
 from auditor.canonical import Json, keyed_digest
 from auditor.engine import Engine
+from auditor.engine.record import stopped_entry
 from auditor.engine.work import StoreWork
-from auditor.errors import ChangedRun
+from auditor.errors import ChangedRun, FaultReport
 from auditor.freeze import Campaign
 from auditor.ledger import Entry, Ledger
 from auditor.system import Store
 
 __all__ = ["Stores", "open_stores"]
 
+_NOT_READY = "store not ready"
 _WAIT_S = 0.2  # a join without end would keep Ctrl-C waiting
 
 
@@ -29,15 +31,17 @@ class Stores:
     """Stores by (system, variant), and why others could not be opened."""
 
     opened: Mapping[tuple[int, int], Store] = field(default_factory=dict)
-    failed: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    failed: Mapping[tuple[int, int], FaultReport] = field(default_factory=dict)
 
     def store(self, system: int, variant: int) -> Store | None:
         """The store of a system over a corpus variant; None when it could not be opened."""
         return self.opened.get((system, variant))
 
     def reason(self, system: int, variant: int) -> str:
-        """Why there is no store."""
-        return f"store not ready: {self.failed[system, variant]}"
+        """Why there is no store: the fault alone. What was said of it (names, times, counts) is a ``stopped`` entry,
+        since a trial's reason is part of the measurement.
+        """
+        return f"{_NOT_READY}: {self.failed[system, variant].fault}"
 
 
 def open_stores(campaign: Campaign, ledger: Ledger, engine: Engine, folder: RunFolder, *, accept: bool) -> Stores:
@@ -47,13 +51,13 @@ def open_stores(campaign: Campaign, ledger: Ledger, engine: Engine, folder: RunF
     """
     wanted = sorted({(campaign.pairs[cell.pair][0], cell.variant) for cell in campaign.cells})
     opened: dict[tuple[int, int], Store] = {}
-    failed: dict[tuple[int, int], str] = {}
+    failed: dict[tuple[int, int], FaultReport] = {}
 
     def open_one(place: tuple[int, int]) -> None:
         try:
             opened[place] = _open(campaign, ledger, engine, folder, *place)
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything; this system alone is left out
-            failed[place] = campaign.systems[place[0]].classify(error).message or type(error).__name__
+            failed[place] = campaign.systems[place[0]].classify(error)
 
     threads = [threading.Thread(target=open_one, args=(place,), daemon=True, name=f"open {place}") for place in wanted]
     for thread in threads:
@@ -61,6 +65,8 @@ def open_stores(campaign: Campaign, ledger: Ledger, engine: Engine, folder: RunF
     for thread in threads:
         while thread.is_alive():
             thread.join(_WAIT_S)
+    for place, report in sorted(failed.items()):
+        _note_failure(ledger, place, system_endpoint(campaign, place[0]), report)
     for place, store in opened.items():
         _observe(ledger, place, store, accept=accept)
     return Stores(opened, failed)
@@ -82,6 +88,12 @@ def _open(campaign: Campaign, ledger: Ledger, engine: Engine, folder: RunFolder,
         embedders={},
     )
     return system.open(corpus, work)
+
+
+def _note_failure(ledger: Ledger, place: tuple[int, int], endpoint: str, report: FaultReport) -> None:
+    prefix = f"open/{place[0]}.{place[1]}/"
+    number = sum(row.key.startswith(prefix) for row in ledger.rows("stopped"))
+    ledger.append_wait([stopped_entry(f"{prefix}{number}", endpoint, _NOT_READY, report)])
 
 
 def _observe(ledger: Ledger, place: tuple[int, int], store: Store, *, accept: bool) -> None:

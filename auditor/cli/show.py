@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -51,7 +51,17 @@ def operations_section(operations: Mapping[str, object]) -> Section | None:
         return None
     rows = tuple(_row(system) for system in systems if isinstance(system, Mapping))
     table = Table("operations", "What it took", _OPERATIONS, rows)
-    return Section("operations", "Operations", 1, (table,))
+    return Section("operations", "Operations", 1, (table, *_stops(operations.get("stopped"))))
+
+
+def _stops(stopped: object) -> Iterator[Note]:
+    """What was called no more, each reason once, in the vendor's words."""
+    rows = [row for row in stopped if isinstance(row, Mapping)] if isinstance(stopped, Sequence) else []
+    told = (
+        f"{row.get('endpoint') or 'the run'} stopped ({row.get('reason')}): {row.get('message') or 'as configured'}"
+        for row in rows
+    )
+    yield from (Note(NoteKind.WARNING, text) for text in dict.fromkeys(told))
 
 
 def _row(system: Mapping[str, Any]) -> tuple[Cell, ...]:

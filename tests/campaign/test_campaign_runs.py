@@ -105,8 +105,21 @@ def test_a_store_that_does_not_open_leaves_its_system_out_with_the_reason(tmp_pa
     result = project.run()
     mine = [trial for trial in result.findings.trials if trial["system"] == 2]
     assert {trial["state"] for trial in mine} == {"not_asked"}
-    assert {"store not ready" in str(trial["detail"]) for trial in mine} == {True}
+    assert {trial["detail"] for trial in mine} == {"store not ready: permanent"}
     assert states(result)[0, 0] == ["correct"]
+
+
+def test_what_an_error_says_is_no_part_of_the_measurement(tmp_path: Path) -> None:
+    """Names, times and counts in an error's words differ between starts: they stand in operations, and are shown."""
+    from auditor.cli.show import operations_section
+
+    project = two(tmp_path)
+    project.system("broken", broken_store=True)
+    result = project.run()
+    assert b"the store says no" not in measured(result)
+    section = operations_section(result.findings.operations)
+    assert section is not None
+    assert any("the store says no" in getattr(block, "text", "") for block in section.blocks)
 
 
 def test_a_child_run_asks_only_what_is_new(tmp_path: Path) -> None:
