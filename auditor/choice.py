@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Never
 
 from auditor.label import Unparseable
@@ -21,14 +21,45 @@ _FENCE_OPEN = re.compile(r"[ \t]{0,3}(`{3,})[ \t]{0,4}[A-Za-z0-9_+-]{0,16}[ \t]*
 
 
 def read_choice(text: str, field: str, choices: Sequence[str]) -> str:
-    """The value of ``field`` in the one object of ``text``, which must be one of ``choices`` (case does not matter)."""
-    value = read_object(text).get(field)
+    """The value of ``field`` in the one object of ``text``, which must be one of ``choices`` (case does not matter).
+
+    Raises ``Unparseable`` also where the reply says two things: under a second spelling of the field, deeper in the
+    object, or in the prose around the fenced block.
+    """
+    found, prose = _read(text)
+    value = found.get(field)
     if not isinstance(value, str):
         raise Unparseable(f"no text under {field!r}")
-    for choice in choices:
-        if value.strip().casefold() == choice:
-            return str(choice)
-    raise Unparseable(f"{field!r} is none of {', '.join(choices)}: {value[:60]!r}")
+    chosen = _chosen(value, choices)
+    if chosen is None:
+        raise Unparseable(f"{field!r} is none of {', '.join(choices)}: {value[:60]!r}")
+    said = [*_under(found, field), *_in_prose(prose, field, choices)]
+    if any(not isinstance(other, str) or _chosen(other, choices) != chosen for other in said):
+        raise Unparseable(f"{field!r} has two values")
+    return chosen
+
+
+def _chosen(value: str, choices: Sequence[str]) -> str | None:
+    return next((str(choice) for choice in choices if value.strip().casefold() == choice), None)
+
+
+def _under(found: dict[str, Any], field: str) -> Iterator[Any]:
+    """Every value that stands under ``field``, however it is written and at any depth."""
+    left: list[Any] = [found]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            left += one.values()
+            yield from (value for key, value in one.items() if key.strip().casefold() == field)
+        elif isinstance(one, list):
+            left += one
+
+
+def _in_prose(prose: str, field: str, choices: Sequence[str]) -> Iterator[str]:
+    """Every choice that prose gives the field: ``verdict: incorrect``, ``the verdict is "incorrect"``."""
+    named = "|".join(map(re.escape, choices))
+    for match in re.finditer(rf"\b{re.escape(field)}\b\W{{0,8}}(?:is\b\W{{0,8}})?({named})\b", prose, re.IGNORECASE):
+        yield match[1]
 
 
 def read_object(text: str) -> dict[str, Any]:
@@ -37,6 +68,11 @@ def read_object(text: str) -> dict[str, Any]:
     Comments and raw line breaks inside strings are read; equal objects count as one. Raises ``Unparseable`` for
     anything else: prose with a loose object, two different objects, a cut object, a key given twice with two values.
     """
+    return _read(text)[0]
+
+
+def _read(text: str) -> tuple[dict[str, Any], str]:
+    """The object, and the prose around its fenced blocks."""
     if len(text) > _MAX_CHARACTERS:
         raise Unparseable(f"longer than {_MAX_CHARACTERS} characters")
     body = _trimmed(text)
@@ -44,11 +80,11 @@ def read_object(text: str) -> dict[str, Any]:
         body = _trimmed(strip_thinking(body)[0])
     if not body:
         raise Unparseable("empty")
-    objects = _objects(body) if body[0] == "{" else _fenced_objects(body)
+    objects, prose = (_objects(body), "") if body[0] == "{" else _fenced_objects(body)
     first = objects[0]
     if any(_marked(other) != _marked(first) for other in objects[1:]):
         raise Unparseable(f"{len(objects)} objects that differ")
-    return first
+    return first, prose
 
 
 def _trimmed(text: str) -> str:
@@ -60,13 +96,13 @@ def _marked(value: dict[str, Any]) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def _fenced_objects(body: str) -> list[dict[str, Any]]:
+def _fenced_objects(body: str) -> tuple[list[dict[str, Any]], str]:
     blocks, outside = _fenced_blocks(body)
     if not blocks:
         raise Unparseable("no JSON object and no fenced block")
     if "{" in outside or "}" in outside:
         raise Unparseable("an object outside the fenced block")
-    return [found for block in blocks for found in _objects(block.strip())]
+    return [found for block in blocks for found in _objects(block.strip())], outside
 
 
 def _fenced_blocks(body: str) -> tuple[list[str], str]:

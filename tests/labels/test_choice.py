@@ -46,6 +46,8 @@ def test_readable_replies(kind: LabelKind) -> None:
         f"```\n{reply(kind)}\n```\n```json\n{reply(kind)}\n```",
         f"<think>Perhaps {reply(kind, 1)}?</think>\n{reply(kind)}",
         reply(kind, reason="quotes </think> and <think>"),
+        reply(kind, quoted=json.loads(reply(kind))),
+        f"I give the {kind.name} {word}, not {WORDS[kind.name][1]}:\n```\n{reply(kind)}\n```",
     ):
         assert kind.parse(text) == word, text
 
@@ -81,6 +83,12 @@ def test_unreadable_replies(kind: LabelKind) -> None:
         f'{{"{name}":"{word[:3]}"}}',
         f'{{"{name}":""}}',
         f'{{"{name.upper()}":"{word}"}}',
+        f'{{"{name}":"{word}","{name.title()}":"{other}"}}',
+        f'{{"{name}":"{word}"," {name}":"{other}"}}',
+        reply(kind, candidate=json.loads(reply(kind, 1))),
+        reply(kind, steps=[{"n": [json.loads(reply(kind, 1))]}]),
+        f"My {name}: {other}.\n```json\n{reply(kind)}\n```",
+        f'```json\n{reply(kind)}\n```\nOn reflection the {name} is **"{other}"**.',
         "{}",
         f"{{'{name}': '{word}'}}",
         f'{{"{name}":"{word}",}}',
