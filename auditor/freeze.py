@@ -25,7 +25,7 @@ from auditor.model import ChatModel, Limits
 from auditor.penalty import PenaltyAnalysis
 from auditor.prompts import Prompt
 from auditor.protocol import Design
-from auditor.question import CANARY_KINDS, Proof, ProofGrade, Question, QuestionKind
+from auditor.question import CANARY_KINDS, Proof, ProofGrade, Question, QuestionKind, refuse_duplicates
 from auditor.schedule import Cell, ordered
 from auditor.stance import StanceKind
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from auditor.spec.grammar import ConditionSpec, JudgeSpec, Spec
     from auditor.system import System
 
-__all__ = ["Campaign", "Parent", "Seat", "answer_limits", "freeze"]
+__all__ = ["Campaign", "Parent", "Seat", "answer_limits", "freeze", "read_corpus", "read_questions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +116,26 @@ def freeze(loaded: LoadedSpec, plugins: Plugins, parent: Parent | None = None) -
     return _Freezer(loaded, plugins, parent).campaign()
 
 
+def read_corpus(loaded: LoadedSpec, plugins: Plugins) -> Corpus:
+    """The documents of a spec. Raises ``SpecError`` at the spec's line."""
+    block = loaded.spec.corpus
+    if block.source is None:
+        return Corpus(CorpusForm.NONE, reason=block.none or "")
+    source = plugins.corpus_source(block.source)()
+    try:
+        return source.load(loaded.parse_config(source.config_model, block.config, ("corpus",)), loaded.base)
+    except CorpusError as error:
+        raise loaded.error(("corpus",), str(error)) from error
+
+
+def read_questions(loaded: LoadedSpec, plugins: Plugins, number: int) -> Sequence[Question]:
+    """What one source of a spec's questions holds. Raises ``QuestionError`` with file and line."""
+    block = loaded.spec.questions[number]
+    source = plugins.question_source(block.source)()
+    config = loaded.parse_config(source.config_model, block.config, ("questions", number))
+    return source.load(config, loaded.base)
+
+
 class _Freezer:
     """Reads each part of a spec once, keeping count of the plugins used."""
 
@@ -125,8 +145,10 @@ class _Freezer:
         self.used: list[Offered] = []
 
     def campaign(self) -> Campaign:
-        corpora = (self._corpus(),)
-        questions = _bound(self._questions(), corpora)
+        corpora = (read_corpus(self.loaded, self.plugins),)
+        sources = [read_questions(self.loaded, self.plugins, number) for number in range(len(self.spec.questions))]
+        self._used_sources()
+        questions = _bound(self.loaded, sources, corpora)
         systems = tuple(self._system(number) for number in range(len(self.spec.systems)))
         models = {name: self._model(name) for name in self.spec.models}
         kinds, seats = self._labels(models)
@@ -160,25 +182,11 @@ class _Freezer:
     def _config(self, model: Any, raw: Mapping[str, Any], *where: str | int) -> Any:
         return None if model is None else self.loaded.parse_config(model, raw, where)
 
-    def _corpus(self) -> Corpus:
-        block = self.spec.corpus
-        if block.source is None:
-            return Corpus(CorpusForm.NONE, reason=block.none or "")
-        self._offered("auditor_corpus_sources", block.source)
-        source = self.plugins.corpus_source(block.source)()
-        try:
-            return source.load(self._config(source.config_model, block.config, "corpus"), self.loaded.base)
-        except CorpusError as error:
-            raise self.loaded.error(("corpus",), str(error)) from error
-
-    def _questions(self) -> list[Question]:
-        found: list[Question] = []
-        for number, block in enumerate(self.spec.questions):
+    def _used_sources(self) -> None:
+        if self.spec.corpus.source is not None:
+            self._offered("auditor_corpus_sources", self.spec.corpus.source)
+        for block in self.spec.questions:
             self._offered("auditor_question_sources", block.source)
-            source = self.plugins.question_source(block.source)()
-            config = self._config(source.config_model, block.config, "questions", number)
-            found += source.load(config, self.loaded.base)
-        return found
 
     def _system(self, number: int) -> System:
         block = self.spec.systems[number]
@@ -274,42 +282,48 @@ def _embedded(
     return Seat(kind, ordinal, name, labeller.traits.family, labeller, endpoint, config)
 
 
-def _bound(questions: Sequence[Question], corpora: Sequence[Corpus]) -> tuple[Question, ...]:
+def _bound(
+    loaded: LoadedSpec, sources: Sequence[Sequence[Question]], corpora: Sequence[Corpus]
+) -> tuple[Question, ...]:
     """Questions with unique ids, a reference for each benchmark question, a bound proof for each canary."""
-    if not questions:
-        raise QuestionError("there is no question; add a source under questions")
-    seen: set[str] = set()
-    for question in questions:
-        if question.id in seen:
-            raise QuestionError(f"question id {question.id!r} stands twice; ids are unique over all sources")
-        seen.add(question.id)
-        if question.kind is QuestionKind.BENCHMARK and not question.references:
-            raise QuestionError(f"question {question.id!r} has no reference, so no answer to it can be judged")
-    return tuple(_with_bound_proofs(question, corpora) for question in questions)
+    file = loaded.document.file
+    lines = [loaded.line_of(f"questions[{number}]") for number in range(len(sources))]
+    refuse_duplicates({f"{file}:{line}: source {n}": sources[n - 1] for n, line in enumerate(lines, start=1)})
+    bound: list[Question] = []
+    for line, questions in zip(lines, sources, strict=True):
+        try:
+            bound += [_checked(question, corpora, str(loaded.path)) for question in questions]
+        except QuestionError as error:
+            raise QuestionError(error.message, file=file, line=line) from error
+    if not bound:
+        raise QuestionError("there is no question; add a source", file=file)
+    return tuple(bound)
 
 
-def _with_bound_proofs(question: Question, corpora: Sequence[Corpus]) -> Question:
+def _checked(question: Question, corpora: Sequence[Corpus], spec: str) -> Question:
+    if question.kind is QuestionKind.BENCHMARK and not question.references:
+        raise QuestionError(f"question {question.id!r} has no reference, so no answer to it can be judged")
     if question.kind not in CANARY_KINDS:
         return question
-    proofs = {}
-    for corpus in corpora:
-        if corpus.variant in question.variants:
-            proofs[corpus.variant] = _bound_proof(question, question.proofs.get(corpus.variant), corpus)
+    asked_in = [corpus for corpus in corpora if corpus.variant in question.variants]
+    proofs = {c.variant: _bound_proof(question, question.proofs.get(c.variant), c, spec) for c in asked_in}
     return replace(question, proofs=proofs)
 
 
-def _bound_proof(question: Question, proof: Proof | None, corpus: Corpus) -> Proof:
+def _bound_proof(question: Question, proof: Proof | None, corpus: Corpus, spec: str) -> Proof:
+    """The proof as far as it holds for ``corpus``. ``spec``: as the user named it, for the command to call."""
+    prove = f"auditor prove {spec}"
     if proof is None:
+        make = f"make it with: {prove}; or " if corpus.form is CorpusForm.GIVEN else ""
         raise QuestionError(
-            f"canary {question.id!r} has no proof that its answer is absent from corpus variant {corpus.variant!r}; "
-            "prove it, or mark it as claimed"
+            f"canary {question.id!r} has no proof that its answer is in none of the documents; "
+            f"{make}mark the canary as claimed, to have it reported apart as unproven"
         )
     if corpus.form is not CorpusForm.GIVEN:
         return replace(proof, grade=ProofGrade.CLAIMED)
     if proof.grade is not ProofGrade.CLAIMED and proof.corpus_digest != corpus.digest:
         raise QuestionError(
-            f"the proof of canary {question.id!r} is over other documents ({proof.corpus_digest}) than corpus variant "
-            f"{corpus.variant!r} ({corpus.digest}); prove it again"
+            f"the proof of canary {question.id!r} is over other documents than these; make it again with: {prove}"
         )
     return proof
 

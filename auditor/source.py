@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from auditor.canonical import Json
 from auditor.corpus import Corpus
+from auditor.errors import QuestionError
 from auditor.question import Proof, Question
 
 if TYPE_CHECKING:
@@ -41,6 +42,14 @@ class QuestionSource(ABC):
     def load(self, config: Any, base: Path) -> Sequence[Question]:
         """Questions in file order. Raises ``QuestionError`` with file and line."""
 
+    def keep_proofs(self, config: Any, base: Path, variant: str, proofs: Mapping[str, Proof | None]) -> None:
+        """Write proofs to where the questions came from, by question id; None takes away the one that is there.
+
+        Nothing else of a question changes. Raises ``QuestionError`` when nothing could be written; a source that reads
+        what it may not write to leaves this as it is.
+        """
+        raise QuestionError("this source of questions cannot keep proofs; put the canaries into one that can")
+
 
 class CanaryBuilder(ABC):
     """Makes canaries, or proves that a question is one."""
@@ -52,6 +61,10 @@ class CanaryBuilder(ABC):
         """The proof that the question's answer is absent from ``corpus``; None when it is not proven (one doubt
         suffices).
         """
+
+    def doubts(self, question: Question, corpus: Corpus, config: Any) -> Sequence[str]:
+        """Why there is no proof, for the person who wrote the question; empty when there is one."""
+        return ()
 
 
 class Importer(ABC):

@@ -66,7 +66,8 @@ class Finding:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def doctor(spec: str | None, runs_dir: Path, as_json: bool) -> int:
-    """Check this machine and the plugins; with SPEC also that it loads, and that all it names is installed.
+    """Check this machine and the plugins; with SPEC also all that a run of it needs: plugins, documents, questions,
+    proofs.
 
     Exits with the code of the first check that failed. Calls no system and no model.
     """
@@ -197,9 +198,14 @@ def _spec(name: str) -> Iterator[Finding]:
     names = _guarded("names", lambda: _names(loaded))
     yield names
     if names.state is State.PASSED:
-        yield _guarded("settings", lambda: _settings(loaded))
+        settings = _guarded("settings", lambda: _settings(loaded))
     else:
-        yield Finding("settings", State.NOT_CHECKED, "not every name is installed")
+        settings = Finding("settings", State.NOT_CHECKED, "not every name is installed")
+    yield settings
+    if settings.state is State.PASSED:
+        yield _guarded("campaign", lambda: _campaign(loaded))
+    else:
+        yield Finding("campaign", State.NOT_CHECKED, "the spec is to be right first")
 
 
 def _names(loaded: LoadedSpec) -> Finding:
@@ -216,3 +222,15 @@ def _settings(loaded: LoadedSpec) -> Finding:
 
     check_configs(loaded, discover())
     return Finding("settings", State.PASSED, "every plugin accepts its settings")
+
+
+def _campaign(loaded: LoadedSpec) -> Finding:
+    """What a run does before it asks, which is offline; so whatever would stop it there is told here."""
+    from auditor.discovery import discover
+    from auditor.freeze import freeze
+
+    campaign = freeze(loaded, discover())
+    documents = sum(len(corpus.documents) for corpus in campaign.corpora)
+    canaries = sum(question.is_canary for question in campaign.questions)
+    counts = f"{documents} documents, {len(campaign.questions)} questions ({canaries} of them canaries)"
+    return Finding("campaign", State.PASSED, f"{counts}, {len(campaign.cells)} trials")

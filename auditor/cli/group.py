@@ -36,6 +36,7 @@ COMMANDS: Mapping[str, CommandLine] = {
     "doctor": CommandLine("auditor.cli.doctor:doctor", "Check this machine, the plugins, and a spec if given."),
     "init": CommandLine("auditor.cli.init:init", "Write a commented audit.yaml to start from."),
     "plugins": CommandLine("auditor.cli.plugins:plugins", "List what is installed, and what failed to load and why."),
+    "prove": CommandLine("auditor.cli.prove:prove", "Prove that the answers of canaries are in no document."),
     "report": CommandLine("auditor.cli.report:report", "Show the findings of a run, or write its report files."),
     "run": CommandLine("auditor.cli.run:run", "Run an audit, or go on with one that was stopped."),
     "schema": CommandLine("auditor.cli.schema:schema", "Print the JSON Schema of audit.yaml for editors."),

@@ -5,7 +5,7 @@ Invariant: a proof is returned only when every step ran over the whole corpus an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -73,6 +73,10 @@ class KnowledgeGap(CanaryBuilder):
         """The proof, or None when there is one doubt; see ``auditor.source.CanaryBuilder``."""
         found = self.examine(question, corpus, config)
         return None if found.doubts else Proof(found.grade, corpus.digest, date, PROVER, found.steps)
+
+    def doubts(self, question: Question, corpus: Corpus, config: KnowledgeGapConfig) -> Sequence[str]:
+        """Why there is no proof; see ``auditor.source.CanaryBuilder``."""
+        return self.examine(question, corpus, config).doubts
 
     def examine(self, question: Question, corpus: Corpus, config: KnowledgeGapConfig) -> Examination:
         """Grade, doubts and steps. Raises nothing: a step that fails is a doubt, since it did not say "absent"."""

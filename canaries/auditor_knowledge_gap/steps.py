@@ -117,12 +117,15 @@ def search_steps(
         near = [passages[position] for position in found.positions if _is_near(target, passages[position])]
         record.add(
             step,
-            [f"{passage.document}, found for the {query}, comes near to the answer" for passage in near[:1]],
+            [f"{p.document} comes near to the answer, found by {step} search for {_SOUGHT[query]}" for p in near[:1]],
             query=query,
             passages=len(found.positions),
             best_score=decimal_text(round(found.best, _PLACES)),
             near=len(near),
         )
+
+
+_SOUGHT = {"question": "the question", "answer": "the answer", "both": "question and answer"}
 
 
 def _is_near(target: Target, passage: Passage) -> bool:

@@ -6,18 +6,17 @@ Invariant: files are written only when every canary is proven, and nothing in th
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from auditor.canonical import Json
 from auditor.corpus import Corpus
 from auditor.discovery import discover
 from auditor.errors import AuditorError, QuestionError
 from auditor.plugins import Plugins
-from auditor.question import BASE_VARIANT, CANARY_KINDS, Proof, Question
+from auditor.proving import prove
+from auditor.question import BASE_VARIANT, Proof, Question
 from auditor_demo_corpus.bundle import folder
 
 __all__ = ["CANARY_FILES", "build", "main", "prove_all", "read_corpus", "read_questions"]
@@ -40,43 +39,22 @@ def read_questions(plugins: Plugins, base: Path, name: str) -> Sequence[Question
 
 def prove_all(plugins: Plugins, base: Path, date: str, names: Sequence[str] = CANARY_FILES) -> dict[str, Proof]:
     """Proofs of all canaries in the files ``names``, by question id. ``QuestionError`` names those not proven."""
-    corpus = read_corpus(plugins, base)
-    builder_class = plugins.canary_builder("knowledge-gap")
-    builder, config = builder_class(), builder_class.config_model()
-    canaries = [q for name in names for q in read_questions(plugins, base, name) if q.kind in CANARY_KINDS]
-    tried = {question.id: builder.prove(question, corpus, config, date=date) for question in canaries}
-    unproven = [name for name, proof in tried.items() if proof is None]
+    builder = plugins.canary_builder("knowledge-gap")
+    questions = [question for name in names for question in read_questions(plugins, base, name)]
+    tried = prove(questions, read_corpus(plugins, base), builder(), builder.config_model(), date=date)
+    unproven = [attempt.question.id for attempt in tried if attempt.proof is None]
     if unproven:
         raise QuestionError(f"not proven absent: {', '.join(unproven)}; nothing was written")
-    return {name: proof for name, proof in tried.items() if proof is not None}
+    return {attempt.question.id: attempt.proof for attempt in tried if attempt.proof is not None}
 
 
 def build(plugins: Plugins, base: Path, date: str) -> int:
     """Write the proofs into the files of ``base``; the number of canaries."""
     proofs = prove_all(plugins, base, date)
+    source = plugins.question_source("jsonl")
     for name in CANARY_FILES:
-        path = base / name
-        lines = [_with_proof(line, proofs) for line in path.read_text(encoding="utf-8").splitlines()]
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+        source().keep_proofs(source.config_model.model_validate({"path": name}), base, BASE_VARIANT, proofs)
     return len(proofs)
-
-
-def _with_proof(line: str, proofs: dict[str, Proof]) -> str:
-    fields = json.loads(line)
-    proof = proofs.get(fields["id"])
-    if proof is not None:
-        fields["proofs"] = {BASE_VARIANT: _proof_fields(proof)}
-    return json.dumps(fields, ensure_ascii=False)
-
-
-def _proof_fields(proof: Proof) -> dict[str, Json]:
-    return {
-        "grade": proof.grade.value,
-        "corpus_digest": proof.corpus_digest,
-        "date": proof.date,
-        "prover": proof.prover,
-        "steps": list(proof.steps),
-    }
 
 
 def main(arguments: Sequence[str]) -> int:

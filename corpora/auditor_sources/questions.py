@@ -5,17 +5,21 @@ Invariant: a question that comes out has text that can be asked, and a reference
 
 from __future__ import annotations
 
+import json
+import shutil
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from auditor.canonical import Json, check
+from auditor.corpus import decode
 from auditor.errors import QuestionError
 from auditor.jsonl import JsonLine, read_json_lines
-from auditor.path import document_name, local_path, shown_path
+from auditor.path import document_name, local_path, read_bytes, shown_path
 from auditor.question import BASE_VARIANT, CANARY_KINDS, Form, Proof, ProofGrade, Question, QuestionKind
 from auditor.source import QuestionSource
 from auditor.suggestion import did_you_mean
@@ -111,6 +115,39 @@ class JsonLinesSource(QuestionSource):
         if not questions:
             raise QuestionError("holds no question", file=shown)
         return questions
+
+    def keep_proofs(
+        self, config: JsonLinesConfig, base: Path, variant: str, proofs: Mapping[str, Proof | None]
+    ) -> None:
+        """Rewrite the lines of ``proofs`` and no others, in UTF-8; the file is replaced whole or not at all."""
+        self.load(config, base)
+        path = local_path(config.path, base).resolve()
+        lines = decode(read_bytes(path)).text.split("\n")
+        draft = path.with_name(f".{path.name}.new")
+        try:
+            kept = "\n".join(_kept(line, variant, proofs) for line in lines)
+            draft.write_text(kept, encoding="utf-8", newline="")
+            shutil.copymode(path, draft)
+            draft.replace(path)
+        except OSError as error:
+            reason = f"proofs cannot be written: {error.strerror or error}"
+            raise QuestionError(reason, file=shown_path(path, base)) from error
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def _kept(line: str, variant: str, proofs: Mapping[str, Proof | None]) -> str:
+    """A line of the file with its proof; as it was when it has none to get or to lose."""
+    fields = json.loads(line) if line.strip() else {}
+    if fields.get("id") not in proofs:
+        return line
+    kept = {name: proof for name, proof in fields.pop("proofs", {}).items() if name != variant}
+    proof = proofs[fields["id"]]
+    if proof is not None:
+        kept[variant] = {**asdict(proof), "grade": proof.grade.value}
+    if kept:
+        fields["proofs"] = kept
+    return json.dumps(fields, ensure_ascii=False) + ("\r" if line.endswith("\r") else "")
 
 
 def _question(line: JsonLine, shown: str) -> Question:

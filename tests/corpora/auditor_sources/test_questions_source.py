@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from auditor.errors import ExitCode, QuestionError
-from auditor.question import ProofGrade, Question, QuestionKind, refuse_duplicates
+from auditor.question import Proof, ProofGrade, Question, QuestionKind, refuse_duplicates
 from auditor.source import QuestionSource
 from auditor.testing import PluginPackageContract, QuestionSourceContract
 from auditor_sources.questions import JsonLinesConfig, JsonLinesSource, QuestionLine
@@ -198,3 +198,28 @@ def test_every_key_of_a_line_is_documented(repository: Path) -> None:
     """docs/systems.md names each key."""
     text = (repository / "docs" / "systems.md").read_text(encoding="utf-8")
     assert [key for key in QuestionLine.model_fields if f"`{key}`" not in text] == []
+
+
+def test_proofs_are_kept_and_taken_away(tmp_path: Path) -> None:
+    """The lines of proofs are rewritten, all others stay byte for byte, whatever stands in them."""
+    other = '{"id":"q0",  "question": "a\u2028b\x85c", "reference": "x"}\r'
+    load(tmp_path, other, {**_CANARY, "id": "q1"}, {**_CANARY, "id": "q2", "aliases": ["naïve 漢字"]}, "")
+    proof = Proof(ProofGrade.EMBEDDED, "sha256:11", "2026-12-01", "p 2", ({"step": "x", "doubts": 0},))
+    config = JsonLinesConfig(path=Path("q.jsonl"))
+    JsonLinesSource().keep_proofs(config, tmp_path, "base", {"q1": proof, "q2": None})
+    kept = (tmp_path / "q.jsonl").read_bytes().decode("utf-8").split("\n")
+    assert (kept[0], kept[3], len(kept)) == (other, "", 4)
+    again = {question.id: question for question in JsonLinesSource().load(config, tmp_path)}
+    assert again["q1"].proofs == {"base": proof}
+    assert again["q2"].proofs == {} and again["q2"].aliases == ("naïve 漢字",)
+    assert [path.name for path in tmp_path.iterdir()] == ["q.jsonl"]
+
+
+def test_proofs_of_a_broken_file_are_not_kept(tmp_path: Path) -> None:
+    """What cannot be read is not written to."""
+    with pytest.raises(QuestionError, match=r"q\.jsonl:2"):
+        load(tmp_path, _CANARY, "{")
+    before = (tmp_path / "q.jsonl").read_bytes()
+    with pytest.raises(QuestionError, match=r"q\.jsonl:2"):
+        JsonLinesSource().keep_proofs(JsonLinesConfig(path=Path("q.jsonl")), tmp_path, "base", {"q1": None})
+    assert (tmp_path / "q.jsonl").read_bytes() == before
