@@ -37,7 +37,8 @@ def init(path: Path, force: bool) -> None:
         raise SpecError("is there already; --force overwrites it", file=visible(str(target))) from error
     except OSError as error:
         raise StorageError(f"{visible(str(target))}: {error.strerror or error}") from error
-    say(f"Wrote {visible(str(target))}. Put documents and questions beside it, then:")
+    say(f"Wrote {visible(str(target))}. Put documents/ and questions.jsonl beside it, then:")
+    say(f"  auditor prove {visible(str(target))}   # when there are canaries")
     say(f"  auditor doctor {visible(str(target))}")
     say(f"  auditor run {visible(str(target))}")
 
