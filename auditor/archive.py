@@ -77,7 +77,9 @@ class Run:
 
     @cached_property
     def trials(self) -> pd.DataFrame:
-        """One row a trial: system (``system_title``: with its marks), question, repeat, stratum, state, score, labels, answer, latency, cost."""
+        """One row a trial: system (``system_title``: with its marks), question, repeat, stratum, state, score, labels,
+        answer, latency, cost.
+        """
         import pandas as pd
 
         skeleton, view, texts = self._rows
