@@ -27,7 +27,10 @@ def main() -> int:
     """Measure and print."""
     start_s()  # compiles what is not compiled yet
     times = sorted(start_s() for _ in range(STARTS))
-    print(f"auditor --help: best {times[0]:.3f} s, median {statistics.median(times):.3f} s of {STARTS} starts")  # noqa: T201 - a script's result
+    best, median = times[0], statistics.median(times)
+    sys.stdout.write(
+        f"auditor --help: best {best:.3f} s (at most {LIMIT_S}), median {median:.3f} s of {STARTS} starts\n"
+    )
     return int(times[0] > LIMIT_S)
 
 
