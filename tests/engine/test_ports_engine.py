@@ -12,7 +12,17 @@ from typing import Any
 import pytest
 
 from auditor.canonical import Json
-from auditor.engine import Budget, Call, Encoded, PortEmbedder, PortModel, Stored, build_ports, read_histories
+from auditor.engine import (
+    Budget,
+    Call,
+    Encoded,
+    FakeClock,
+    PortEmbedder,
+    PortModel,
+    Stored,
+    build_ports,
+    read_histories,
+)
 from auditor.errors import Abandoned, CallError, Fault
 from auditor.ledger import CheckState, Entry, verify
 from auditor.model import (
@@ -146,6 +156,16 @@ def test_port_retries_and_the_caller_does_not(bench: Any, stub_error: Any) -> No
     failed = bench.engine(**limits).run("ask", [bench.task(1, _asks(hopeless))])
     ended = failed.ended["ask/0.0.1.0.0"]
     assert (ended.report.fault, ended.attempt, hopeless.calls) == (Fault.TRANSIENT, 1, 2)
+
+
+@pytest.mark.parametrize("stated", ["90", "Thu, 01 Jan 2026 00:01:30 GMT"])
+def test_port_waits_as_long_as_is_stated(bench: Any, stub_error: Any, stated: str) -> None:
+    """A nested call that is told to wait is sent again no earlier; the ask around it is not sent again."""
+    clock, model = FakeClock(), StubModel(errors=[stub_error(Fault.RATE_LIMITED, "429", retry_after=stated)])
+    began_s = clock.monotonic()
+    result = bench.engine(clock, deadline_s=1e6).run("ask", [bench.task(0, _asks(model))])
+    assert result.ended[A0].value == "reply 2" and result.ended[A0].attempt == 1
+    assert clock.monotonic() - began_s >= 90
 
 
 def test_stopped_model_stops_the_systems_that_need_it(bench: Any, stub_error: Any) -> None:
