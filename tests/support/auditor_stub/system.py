@@ -32,7 +32,7 @@ FAULTS = {
 
 
 class StubConfig(BaseModel):
-    """``answers`` by question text, also in a file; ``url``: ask a server; ``leak``: answer with all that it was told."""
+    """``answers`` by question text, also in a file; ``url``: ask a server; ``leak``: answer with all it was told."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     answers: dict[str, str] = {}
