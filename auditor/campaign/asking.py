@@ -13,7 +13,7 @@ from functools import partial
 
 from auditor.canonical import Json, canonical, clean_text, decimal_text, keyed_digest
 from auditor.design import model_key
-from auditor.engine import Call, Encoded, History, Task
+from auditor.engine import Call, Encoded, History, Task, lend_call
 from auditor.engine.port import PortModel, build_ports
 from auditor.errors import CallError, Fault, FaultReport
 from auditor.freeze import Campaign, answer_limits
@@ -70,17 +70,18 @@ def ask_task(campaign: Campaign, cell: Cell, store: Store, history: History) -> 
 
 def _ask(campaign: Campaign, cell: Cell, system: System, store: Store, call: Call) -> Reply:
     number, condition = campaign.pairs[cell.pair]
-    request = Request(
-        text=_text(campaign, cell),
-        prompt=campaign.prompts[condition].text,
-        limits=answer_limits(campaign.spec),
-        opaque_id=keyed_digest(campaign.run_key, ["opaque", cell.key]),
-        attempt=call.attempt,
-        settings=campaign.settings[condition],
-        ports=build_ports(call, port_models(campaign, number), {}),
-        wire=call.wire,
-    )
-    return checked(system.ask(store, request))
+    with lend_call(call) as handle:
+        request = Request(
+            text=_text(campaign, cell),
+            prompt=campaign.prompts[condition].text,
+            limits=answer_limits(campaign.spec),
+            opaque_id=keyed_digest(campaign.run_key, ["opaque", cell.key]),
+            attempt=call.attempt,
+            settings=dict(campaign.settings[condition]),
+            ports=build_ports(handle.nesting, port_models(campaign, number), {}),
+            wire=handle.wire,
+        )
+        return checked(system.ask(store, request))
 
 
 def port_models(campaign: Campaign, system: int) -> dict[str, PortModel]:

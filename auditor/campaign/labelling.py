@@ -15,7 +15,7 @@ from auditor.analysis import LabellerRow
 from auditor.campaign.asking import priced, reported
 from auditor.campaign.inherit import Inheritance
 from auditor.canonical import Json, canonical, digest, keyed_digest
-from auditor.engine import Call, Encoded, Engine, History, Task, read_histories
+from auditor.engine import Call, Encoded, Engine, History, Task, lend_call, read_histories
 from auditor.errors import LedgerError
 from auditor.freeze import Campaign, Seat
 from auditor.judge import VerdictKind, build_input, build_request, input_digest, read_vote
@@ -245,7 +245,8 @@ def _label_input(campaign: Campaign, seat: Seat, work: _Work, round_: int) -> st
 
 def _label(campaign: Campaign, seat: Seat, work: _Work, unparsed: str | None, call: Call) -> Completion:
     request = build_request(campaign.run_key, seat.kind, work.input, unparsed)
-    return seat.labeller.label(request, call.wire)
+    with lend_call(call) as handle:
+        return seat.labeller.label(request, handle.wire)
 
 
 def _encode(kind: LabelKind, completion: Completion, key: str) -> Encoded:

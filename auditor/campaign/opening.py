@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from auditor.campaign.asking import port_models, system_endpoint
 from auditor.campaign.folder import RunFolder
 from auditor.canonical import Json, keyed_digest
-from auditor.engine import Engine
+from auditor.engine import Engine, lend_work
 from auditor.engine.record import stopped_entry
 from auditor.engine.work import StoreWork
 from auditor.errors import ChangedRun, FaultReport
@@ -87,7 +87,8 @@ def _open(campaign: Campaign, ledger: Ledger, engine: Engine, folder: RunFolder,
         models=port_models(campaign, number),
         embedders={},
     )
-    return system.open(corpus, work)
+    with lend_work(work) as handle:
+        return system.open(corpus, handle)
 
 
 def _note_failure(ledger: Ledger, place: tuple[int, int], endpoint: str, report: FaultReport) -> None:

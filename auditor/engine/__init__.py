@@ -7,6 +7,7 @@ from auditor.engine.call import Call
 from auditor.engine.clock import Clock, FakeClock, SystemClock
 from auditor.engine.endpoint import Endpoint, EndpointLimits
 from auditor.engine.engine import Engine
+from auditor.engine.handle import lend_call, lend_work
 from auditor.engine.port import PortEmbedder, PortModel, build_ports
 from auditor.engine.task import Encoded, Ended, History, StageResult, Stored, Task, read_histories
 from auditor.engine.work import StoreWork
@@ -30,5 +31,7 @@ __all__ = [
     "SystemClock",
     "Task",
     "build_ports",
+    "lend_call",
+    "lend_work",
     "read_histories",
 ]

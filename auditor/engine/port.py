@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 
 from auditor.canonical import Json, canonical, decimal_text, digest
 from auditor.engine.call import Call
+from auditor.engine.handle import lend_call
 from auditor.engine.task import Encoded, Stored
 from auditor.errors import CallError, Fault, FaultReport, LedgerError
 from auditor.ledger import commitment, raw_entry, text_entry
@@ -76,7 +77,9 @@ class _Model:
         configured, used = self._configured, limits or self._configured.limits
 
         def run(call: Call) -> Completion:
-            return configured.model.complete(messages, schema, replace(used, deadline_s=call.deadline_s), call.wire)
+            with lend_call(call) as handle:
+                limits = replace(used, deadline_s=call.deadline_s)
+                return configured.model.complete(messages, schema, limits, handle.wire)
 
         def encode(completion: Completion, key: str) -> Encoded:
             return encode_completion(completion, key, secrets=configured.secrets)

@@ -78,11 +78,15 @@ class StoreWork:
     @property
     def ports(self) -> Ports:
         """Models and embedders; within a step their calls are nested in it, outside they are tasks of their own."""
+        return self.ports_through(self.nesting)
 
-        def nesting() -> Nesting:
-            current = self.engine.current_call()
-            return self._call_port if current is None else current.subtask
+    def nesting(self) -> Nesting:
+        """How a port makes a call at the moment."""
+        current = self.engine.current_call()
+        return self._call_port if current is None else current.subtask
 
+    def ports_through(self, nesting: Callable[[], Nesting]) -> Ports:
+        """The ports, which hold ``nesting`` and nothing else of this work."""
         return build_ports(nesting, self.models, self.embedders)
 
     def call(self, key: str, fn: Callable[[], Json]) -> Json:

@@ -10,6 +10,7 @@ import pytest
 from auditor.archive import Run
 from auditor.findings import Estimate, Table
 from auditor_stub import judge as stub_judge
+from auditor_stub import reach
 from auditor_stub.system import StubSystem
 from campaign_kit import Project, benchmark, canary, states
 
@@ -62,6 +63,27 @@ def test_a_plugin_that_is_set_to_leak_gets_nothing_to_leak(tmp_path: Path) -> No
     answers = "\n".join(run.trials["answer"])
     assert "What is gap 1?" in answers
     assert [marker for marker in MARKERS if marker in answers] == []
+
+
+def test_nothing_that_a_plugin_is_given_leads_to_a_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From request, wire, ports, a store's work and a judge's request, no attribute, closure or argument leads to the
+    campaign, the ledger, or what only the auditor may know. (Judges are given the references that they need.)
+    """
+    monkeypatch.setattr(reach, "digging", True)
+    monkeypatch.setattr(reach, "found", [])
+    project = Project(tmp_path)
+    project.questions = [benchmark(1), marked(project)]
+    project.extra["models"] = {"chat": {"kind": "stub-chat"}}
+    project.system("one", {"What is thing 1?": "right 1"})
+    project.systems[-1]["models"] = {"generator": "chat"}
+    project.run()
+    told = "\n".join(reach.found)
+    assert "What is gap 1?" in told
+    assert "right 1" in told
+    assert [marker for marker in MARKERS if marker in told] == []
+    assert [
+        kind for kind in ("freeze.Campaign", "auditor.ledger", "engine.call.Call", "StoreWork") if kind in told
+    ] == []
 
 
 def test_judges_see_question_references_and_scrubbed_candidate_only(tmp_path: Path) -> None:

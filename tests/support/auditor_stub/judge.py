@@ -7,6 +7,7 @@ import re
 
 from auditor.label import Labeller, LabelRequest
 from auditor.model import Completion, ModelTraits, TransportOutcome, Wire
+from auditor_stub.reach import dig
 
 seen: list[tuple[str, LabelRequest]] = []
 
@@ -20,6 +21,7 @@ class _Judge(Labeller):
 
     def label(self, request: LabelRequest, wire: Wire) -> Completion:
         seen.append((self.seat, request))
+        dig(request, wire, wire())
         candidate = request.input.candidate or ""
         order = re.search(rf"\b{self.seat}=(\w+)", candidate)
         if order is None:
@@ -59,6 +61,7 @@ class Stance(Labeller):
 
     def label(self, request: LabelRequest, wire: Wire) -> Completion:
         seen.append(("stance", request))
+        dig(request, wire, wire())
         candidate = request.input.candidate or ""
         for opening, stance in (("I do not know", "abstain"), ("There is no", "deny"), ("Hmm", "unsure")):
             if candidate.startswith(opening):

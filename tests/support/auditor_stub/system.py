@@ -16,6 +16,7 @@ from auditor.corpus import Corpus
 from auditor.errors import CallError, Fault, FaultReport
 from auditor.model import TransportOutcome, Usage
 from auditor.system import Chunk, EvidenceSupport, Reply, Request, Store, System, SystemTraits, Work
+from auditor_stub.reach import dig
 
 OUTCOMES = {
     "!empty": TransportOutcome.EMPTY,
@@ -65,6 +66,7 @@ class StubSystem(System):
         )
 
     def open(self, corpus: Corpus, work: Work) -> Store:
+        dig(corpus, work, work.ports)
         if self.config.broken_store:
             raise CallError(FaultReport(Fault.PERMANENT, "the store says no"))
         listed = work.call("list", lambda: [document.name for document in corpus.documents])
@@ -72,6 +74,7 @@ class StubSystem(System):
 
     def ask(self, store: Store, request: Request) -> Reply:
         StubSystem.seen.append(request)
+        dig(store, request, request.wire())
         with request.wire():
             text = self._text(request)
         if text in FAULTS:
