@@ -21,7 +21,7 @@ from auditor.design import build_design, resolved
 from auditor.errors import CorpusError, QuestionError, SpecError
 from auditor.judge import ModelLabeller, VerdictKind
 from auditor.label import LabelKind, Labeller
-from auditor.model import ChatModel, Limits
+from auditor.model import ChatModel, Limits, family_key
 from auditor.penalty import PenaltyAnalysis
 from auditor.prompts import Prompt
 from auditor.protocol import Design
@@ -331,7 +331,7 @@ def _bound_proof(question: Question, proof: Proof | None, corpus: Corpus, spec: 
 def _check_families(loaded: LoadedSpec, seats: Sequence[Seat]) -> None:
     families: dict[str, str] = {}
     for seat in seats:
-        family = seat.family
+        family = family_key(seat.family)
         if family in families:
             raise loaded.error(
                 ("panel", "judges", seat.ordinal),

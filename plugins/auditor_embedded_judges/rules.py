@@ -72,11 +72,12 @@ _CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )  # fmt: skip
 _NUMBER_ASKED = re.compile(
-    r"\bhow (?:many|much|old|long|far|tall|high|deep|large|big|fast|often|wide|heavy)\b"
+    r"\bhow (?:many|much|old|long|far|tall|high|deep|large|big|fast|often|wide|heavy|hot|cold|thick|strong|late|early)\b"
     r"|\b(?:when|year|date|day|month|percentage|number|rate|price|cost|population|height|length|depth|distance|temperature|age|score|amount|total)\b"
 )
 _NAME_ASKED = re.compile(r"\b(?:who|whom|whose|where|which|what)\b")
 _POINTING = frozenset("it he she they this that these those its his her their".split())
+_REPORTS = frozenset("mention say state describe discuss cover list give contain include note report".split())
 _SHORT = 6
 _PLACEHOLDER = "quotation"
 
@@ -120,6 +121,8 @@ def _stance(question: str, candidate: str) -> tuple[Stance, str]:
             return Stance.UNSURE, "says that the answer is unknown"
         if kinds == {_Does.FILLER}:
             return Stance.UNSURE, "nothing but courtesy"
+        if _may_decline(clauses, question):
+            return Stance.UNSURE, "may decline in words that no rule knows"
         return Stance.ANSWER, "does not decline"
     content = [clause for clause in clauses if clause.does is _Does.CONTENT]
     if not content:
@@ -130,6 +133,27 @@ def _stance(question: str, candidate: str) -> tuple[Stance, str]:
     if wanted is not _Wanted.ANY and not any(_holds(clause, wanted, question) for clause in content):
         return Stance.ABSTAIN, "declines, and the rest holds no answer"
     return Stance.UNSURE, "declines, and says more that may be an answer"
+
+
+_SOURCES = frozenset(
+    "i we document documents context source sources passage passages material materials excerpt excerpts text texts "
+    "information documentation corpus knowledge".split()
+)
+_REFUSES = frozenset("not no nothing none nowhere never unable without lack lacks cannot".split())
+
+
+def _may_decline(clauses: Sequence[_Clause], question: str) -> bool:
+    """Whether a clause that is about speaker or documents is in the negative, or one that begins with ``no`` names
+    them, and nothing of the wanted kind is put forward.
+    """
+    wanted = _wanted(question)
+    if wanted is _Wanted.ANY or any(_holds(clause, wanted, question) for clause in clauses):
+        return False
+    return any(
+        _REFUSES.intersection(clause.said)
+        and _SOURCES.intersection(clause.said if clause.said[0] in _REFUSES else clause.said[:4])
+        for clause in clauses
+    )
 
 
 def _clauses(text: str, question: str) -> list[_Clause]:
@@ -171,10 +195,31 @@ _NO_THING = re.compile(
 )
 
 
+_HAS_NO = re.compile(r"^(.{0,200}?)\b(?:has|have|had|offers|includes|contains|features) no((?: \S{1,40}){1,6})")
+_NO_PART = re.compile(r"^(.{0,200}?) (?:is|are|was|were) not (?:a |any )?part of((?: \S{1,40}){1,8})")
+_YES_OR_NO = frozenset(
+    "do does did is are was were has have had can could will would should may might must shall".split()
+)
+
+
 def _denies_by_name(said: tuple[str, ...], question: str) -> bool:
-    """``there is no X`` for a name X that the question gives."""
-    match = _NO_THING.search(" ".join(said[:200]))
-    return match is not None and any(f" {name} " in f"{match[1]} " for name in _names(question))
+    """``there is no X`` for a name X that the question gives; of a question that takes X for granted also ``Y has no
+    X`` and ``X is no part of Y``, which answer a question for yes or no.
+    """
+    text, names = " ".join(said[:200]), _names(question)
+    match = _NO_THING.search(text)
+    if match is not None and _has(match[1], names):
+        return True
+    if (words(question) or ("",))[0] in _YES_OR_NO:
+        return False
+    has_no, no_part = _HAS_NO.search(text), _NO_PART.search(text)
+    if has_no is not None and _has(has_no[2], names):
+        return not _SOURCES.intersection(has_no[1].split())
+    return no_part is not None and _has(f" {no_part[1]}", names) and _has(no_part[2], names)
+
+
+def _has(text: str, names: Sequence[str]) -> bool:
+    return any(f" {name} " in f"{text} " for name in names)
 
 
 _NAME = re.compile(r"(?<=[^.!?\s] )(?:[A-Z][\w'-]{1,40})(?: (?:[A-Z][\w'-]{1,40}|of|the)){0,5}|[\"“][^\"“”]{2,80}[\"”]")
@@ -208,6 +253,8 @@ def _offered(clauses: Sequence[_Clause], question: str) -> bool:
 def _points(said: tuple[str, ...]) -> bool:
     """Whether a clause is short, or speaks of ``it``: it takes the question up without repeating it."""
     opening = [word for word in said if word not in ("but", "however", "although", "though", "yet", "still")]
+    if opening[:1] == ["they"] and opening[1:2] and opening[1] in _REPORTS:  # of the documents: background, or not
+        return False
     return len(opening) <= _SHORT or opening[:1] != [] and opening[0] in _POINTING or opening[:2] == ["the", "answer"]
 
 

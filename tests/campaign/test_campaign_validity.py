@@ -242,3 +242,16 @@ def test_three_judges_of_one_family_are_refused(tmp_path: Path) -> None:
     project.system("one")
     with pytest.raises(SpecError, match=r"audit\.yaml:\d+.*family 'embedded:stub-a'"):
         project.run()
+
+
+def test_one_family_written_in_two_ways_is_one(tmp_path: Path) -> None:
+    """``OpenAI`` and ``openai`` are one lineage, on a panel as beside a system."""
+    from auditor.errors import SpecError
+
+    project = Project(tmp_path, questions=[benchmark(1)])
+    families = {"x": "OpenAI", "y": " openai", "z": "other"}
+    project.extra["models"] = {n: {"kind": "stub-chat", "config": {"family": f}} for n, f in families.items()}
+    project.seats = tuple({"name": name, "model": name} for name in families)
+    project.system("one")
+    with pytest.raises(SpecError, match="'x' and 'y' are both of family"):
+        project.run()
