@@ -24,7 +24,7 @@ from auditor.label import LabelKind
 from auditor.label_section import label_section
 from auditor.model import TransportOutcome
 from auditor.protocol import Skeleton
-from auditor.record import Outcome, Record, label_rows
+from auditor.record import BLANK, Outcome, Record, label_rows
 from auditor.schedule import Cell
 from auditor.scoring import score, stratum, trial_state
 
@@ -138,7 +138,10 @@ def _reason(
     if outcome is None:
         return record.unasked.get(cell.key, "the run has not come to it")
     row = verdict if verdict is not None else stance
-    return "not labelled" if row is None else row.reason
+    if row is not None:
+        return row.reason
+    blank = BLANK in record.candidates.get(outcome.key, {}).get("flags", ())
+    return "nothing is left but thinking and marks" if blank else "not labelled"
 
 
 def _decimal(text: object) -> Decimal | None:

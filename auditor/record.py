@@ -17,6 +17,7 @@ from auditor.label import LabelKind, NonLabel, Vote
 from auditor.model import TransportOutcome
 
 __all__ = [
+    "BLANK",
     "Outcome",
     "Record",
     "Rows",
@@ -27,6 +28,9 @@ __all__ = [
     "split_attempt",
     "vote_of",
 ]
+
+
+BLANK = "blank"  # flag of an answer of which nothing is left but thinking and marks: nobody can label it
 
 
 class Rows(Protocol):

@@ -23,7 +23,7 @@ from auditor.label import Field, LabelInput, LabelKind, LabelSubject, NonLabel
 from auditor.ledger import Entry, Ledger, raw_entry, text_entry
 from auditor.model import Completion, TransportOutcome
 from auditor.question import Question
-from auditor.record import Outcome, Record, label_key, label_rows, read_record, seat_votes
+from auditor.record import BLANK, Outcome, Record, label_key, label_rows, read_record, seat_votes
 from auditor.schedule import Cell
 from auditor.scrub import Scrubbed, scrub
 
@@ -69,6 +69,8 @@ def _candidate(campaign: Campaign, cell: Cell, outcome: Outcome, answer: str) ->
 
 def _flags(scrubbed: Scrubbed) -> set[str]:
     flags = {f"injection:{name}" for name in scrubbed.injection_flags}
+    if not scrubbed.text.strip():
+        flags.add(BLANK)
     if scrubbed.cut_characters:
         flags.add("cut")
     if scrubbed.normalised:

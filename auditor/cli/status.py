@@ -103,7 +103,9 @@ def status_of(path: Path) -> RunStatus:
 
 def _state(trial: TrialRow, view: AnalysisView) -> str:
     """The trial's state; a text that nobody has labelled so far is not unsure, it is not labelled."""
-    labelled = trial.labels.get(_STANCE) in view.labels.get(_STANCE, {})
+    from auditor.record import BLANK
+
+    labelled = trial.labels.get(_STANCE) in view.labels.get(_STANCE, {}) or BLANK in trial.flags
     return trial.state.value if labelled or trial.outcome is not TransportOutcome.TEXT else "not_labelled"
 
 

@@ -117,6 +117,19 @@ def test_transport_outcomes_are_states_of_their_own_and_never_scored(tmp_path: P
     assert len(stub_judge.seen) == 1
 
 
+def test_an_answer_of_thinking_alone_is_counted_with_its_reason(tmp_path: Path) -> None:
+    """It is no abstention and no answer, no labeller sees it, and it is not taken for one that waits to be labelled."""
+    from auditor.cli.status import status_of
+
+    project = Project(tmp_path, questions=[benchmark(1)])
+    project.system("one", {"What is thing 1?": "<think>right 1, I do not know"})
+    result = project.run()
+    (trial,) = result.findings.trials
+    assert (trial["state"], trial["detail"]) == ("unsure", "nothing is left but thinking and marks")
+    assert (trial["flags"], trial["score"], stub_judge.seen) == (["blank"], None, [])
+    assert status_of(result.folder).systems[0].states == {"unsure": 1}
+
+
 def test_a_denial_of_an_answerable_question_is_incorrect_without_a_panel(tmp_path: Path) -> None:
     """Its state is denied, its score −k, and no judge is asked."""
     project = Project(tmp_path, questions=[benchmark(1)])
