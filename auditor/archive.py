@@ -6,7 +6,8 @@ Everything is read from the ledger through a reader that trusts nothing; no thir
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -14,15 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from auditor.analysis import Analysis, AnalysisView
-from auditor.campaign.ending import compute
+from auditor.campaign.ending import compute, is_current, stated_seal
 from auditor.campaign.folder import RunFolder
 from auditor.canonical import Json, canonical
-from auditor.errors import ExitCode, LedgerError, NotChecked, RunError
+from auditor.errors import AuditorError, ExitCode, NotChecked, RunError
 from auditor.findings import Findings
 from auditor.findings_json import Comparison, compare, read_findings
 from auditor.judge import VerdictKind
 from auditor.label import LabelKind
-from auditor.ledger import Check, CheckState, Reader, Seal, VerifyReport, verify
+from auditor.ledger import Check, CheckState, Reader, Row, Seal, VerifyReport, verify
 from auditor.measure import analysis_view
 from auditor.penalty import PenaltyAnalysis
 from auditor.protocol import Skeleton
@@ -50,19 +51,24 @@ class Run:
 
     @cached_property
     def findings(self) -> Findings:
-        """The findings as they were written when the run ended; computed from the ledger where the file is missing."""
-        if self.folder.findings.is_file():
-            return read_findings(self.folder.findings)
-        return recompute(self.folder.ledger, *shipped_parts(self.skeleton))
+        """The findings as they were written when the run ended.
+
+        Computed from the ledger where there are none that rest on all of it: the run was stopped, or retried since.
+        """
+        with suppress(NotChecked), Reader(self.folder.ledger) as reader:
+            written = read_findings(self.folder.findings)
+            if is_current(written, reader):
+                return written
+        with _understood(self.folder.ledger):
+            parts = shipped_parts(self.skeleton)
+        return recompute(self.folder.ledger, *parts)
 
     @cached_property
-    def _rows(self) -> tuple[Skeleton, AnalysisView, Mapping[str, str]]:
-        with Reader(self.folder.ledger) as reader:
+    def view(self) -> AnalysisView:
+        """All trials with their states and all labels, without a text."""
+        with Reader(self.folder.ledger) as reader, _understood(self.folder.ledger):
             skeleton = _skeleton(reader)
-            kinds, _ = shipped_parts(skeleton)
-            view = analysis_view(skeleton, read_record(reader), kinds)
-            texts = {row.key: row.text for row in reader.rows("text") if row.text is not None}
-            return skeleton, view, texts
+            return analysis_view(skeleton, read_record(reader), shipped_parts(skeleton)[0])
 
     @property
     def skeleton(self) -> Skeleton:
@@ -70,10 +76,11 @@ class Run:
         with Reader(self.folder.ledger) as reader:
             return _skeleton(reader)
 
-    @property
+    @cached_property
     def texts(self) -> Mapping[str, str]:
         """All texts that are not withheld, by ledger key."""
-        return self._rows[2]
+        with Reader(self.folder.ledger) as reader:
+            return {row.key: row.text for row in reader.rows("text") if row.text is not None}
 
     @cached_property
     def trials(self) -> pd.DataFrame:
@@ -82,7 +89,7 @@ class Run:
         """
         import pandas as pd
 
-        skeleton, view, texts = self._rows
+        skeleton, view, texts = self.skeleton, self.view, self.texts
         points = {row["key"]: row for row in self.findings.trials}
         return pd.DataFrame(
             [
@@ -122,7 +129,7 @@ class Run:
         return pd.DataFrame([asdict(row) for row in self._votes()])
 
     def _votes(self) -> tuple[VoteRow, ...]:
-        _, view, _ = self._rows
+        view = self.view
         seats = {(seat.kind, seat.ordinal): seat for seat in view.labellers}
         return tuple(
             VoteRow(
@@ -146,7 +153,7 @@ class Run:
         """One row a question: id, kind, cluster, wording, references, tags, grade of its proof."""
         import pandas as pd
 
-        _, view, texts = self._rows
+        view, texts = self.view, self.texts
         return pd.DataFrame(
             [
                 {
@@ -165,8 +172,7 @@ class Run:
 
     def report_data(self, *, public: bool = False) -> ReportData:
         """What report writers are given."""
-        skeleton, _, texts = self._rows
-        return ReportData(self.findings, skeleton.body, {} if public else texts, public, self._votes())
+        return ReportData(self.findings, self.skeleton.body, {} if public else self.texts, public, self._votes())
 
 
 def _run_folder(path: Path) -> RunFolder:
@@ -179,13 +185,14 @@ def _run_folder(path: Path) -> RunFolder:
 def _skeleton(reader: Reader) -> Skeleton:
     row = reader.get("protocol", "0")
     if row is None or row.body is None:
-        raise LedgerError("the ledger holds no protocol")
+        raise RunError(f"{reader.path}: the run has not begun, its ledger holds no protocol")
     return Skeleton(row.body)
 
 
 def _private(texts: Mapping[str, str], question: int) -> Mapping[str, Any]:
-    text = texts.get(f"question/{question}/private")
-    return {} if text is None else json.loads(text)
+    key = f"question/{question}/private"
+    with _understood(key):
+        return {} if key not in texts else dict(json.loads(texts[key]))
 
 
 def _form(skeleton: Skeleton, question: int, name: str) -> int:
@@ -230,10 +237,40 @@ def _analysis(name: str, plugins: Plugins) -> Analysis | None:
     return plugins.analysis(name)() if name in {offered.name for offered in plugins.analyses()} else None
 
 
-def recompute(ledger: Path, kinds: tuple[LabelKind, ...], analyses: Any) -> Findings:
-    """Findings of a ledger file, from its entries alone."""
-    with Reader(ledger) as reader:
-        return compute(reader, kinds, analyses)
+def recompute(ledger: Path, kinds: tuple[LabelKind, ...], analyses: Any, seal: Seal | None = None) -> Findings:
+    """Findings of a ledger file, from its entries alone.
+
+    :param seal: stop at this seal, as findings that were written then did.
+    Raises ``NotChecked`` where the entries are not a run's as this auditor writes them.
+    """
+    with Reader(ledger) as reader, _understood(ledger):
+        return compute(reader if seal is None else _Until(reader, seal.count + 1), kinds, analyses)
+
+
+@dataclass(frozen=True, slots=True)
+class _Until:
+    """The entries of a ledger up to one of them."""
+
+    reader: Reader
+    last: int
+
+    def rows(self, kind: str | None = None) -> Iterator[Row]:
+        return (row for row in self.reader.rows(kind) if row.sequence <= self.last)
+
+
+@contextmanager
+def _understood(what: object) -> Iterator[None]:
+    """What goes wrong over entries that nobody vouches for becomes ``NotChecked``.
+
+    A chain can be whole and yet hold anything: a protocol without systems, an outcome of no known kind.
+    """
+    try:
+        yield
+    except AuditorError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        said = f"{type(error).__name__}: {error}"
+        raise NotChecked(f"{what}: is not what a run of this auditor holds ({said})") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,14 +292,26 @@ def verify_run(path: Path, *, trusted: Collection[str] = ()) -> RunReport:
     Raises ``RunError`` when ``path`` holds no ledger.
     """
     folder = _run_folder(path)
-    report = verify(folder.ledger, expected=_stated_seal(folder))
+    written, unread = _written(folder)
+    seal = None if written is None else stated_seal(written)
+    report = verify(folder.ledger, expected=seal)
     if report.exit_code not in {ExitCode.OK, ExitCode.NOT_SEALED}:
         return _run_report(report, [Check("findings", CheckState.NOT_CHECKED, "the ledger they rest on is not whole")])
+    if written is None:
+        return _run_report(report, [Check("findings", CheckState.NOT_CHECKED, unread)])
     try:
-        checks = _check_findings(folder, report, trusted)
-    except NotChecked as error:
+        checks = _check_findings(folder, written, seal, report, trusted)
+    except (NotChecked, RunError) as error:
         checks = [Check("findings", CheckState.NOT_CHECKED, str(error))]
     return _run_report(report, checks)
+
+
+def _written(folder: RunFolder) -> tuple[Findings | None, str]:
+    """The findings of a folder, or None and why not."""
+    try:
+        return read_findings(folder.findings), ""
+    except NotChecked as error:
+        return None, str(error)
 
 
 def _run_report(report: VerifyReport, checks: list[Check]) -> RunReport:
@@ -270,31 +319,26 @@ def _run_report(report: VerifyReport, checks: list[Check]) -> RunReport:
     return RunReport(report.path, whole, report.count, report.head, report.seal, report.withheld)
 
 
-def _stated_seal(folder: RunFolder) -> Seal | None:
-    """The seal that the findings say they rest on; None where they cannot say."""
-    try:
-        seals = read_findings(folder.findings).operations["seals"]
-        last = list(seals)[-1]  # type: ignore[call-overload] # hostile: whatever it is, the except clause names it
-        return Seal(int(last["count"]), str(last["head"]))
-    except (NotChecked, KeyError, IndexError, TypeError, ValueError):
-        return None
-
-
-def _check_findings(folder: RunFolder, report: VerifyReport, trusted: Collection[str]) -> list[Check]:
-    written = read_findings(folder.findings)
-    with Reader(folder.ledger) as reader:
+def _check_findings(
+    folder: RunFolder, written: Findings, seal: Seal | None, report: VerifyReport, trusted: Collection[str]
+) -> list[Check]:
+    with Reader(folder.ledger) as reader, _understood(folder.ledger):
         skeleton = _skeleton(reader)
-    kinds, analyses = shipped_parts(skeleton, trusted)
-    again = recompute(folder.ledger, kinds, analyses)
+        kinds, analyses = shipped_parts(skeleton, trusted)
+    again = recompute(folder.ledger, kinds, analyses, seal)
     known = {kind.name for kind in kinds} | {analysis.name for analysis, _ in analyses}
     left = [name for name in (*skeleton.label_kinds, *skeleton.analyses) if name not in known]
     written = replace(written, sections=tuple(s for s in written.sections if s.name not in left))
     outcome, fields = compare(written, again)
     state = CheckState.FAILED if outcome is Comparison.DIFFERENT else CheckState.PASSED
     where = f" ({', '.join(fields)})" if fields else ""
-    detail = f"recomputed from {report.count} entries: {outcome.value}{where}"
+    count = report.count if seal is None else seal.count + 1
+    detail = f"recomputed from {count} entries: {outcome.value}{where}"
     others = [
         Check(f"findings: {name}", CheckState.NOT_CHECKED, f"a third party's; --with-analysis {name} loads its code")
         for name in left
     ]
+    if count < report.count:
+        later = f"{report.count - count} entries came after the seal that they rest on; running again writes them anew"
+        others.append(Check("findings current", CheckState.NOT_CHECKED, later))
     return [Check("findings", state, detail), *others]

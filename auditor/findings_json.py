@@ -1,11 +1,13 @@
 """Findings as JSON: written whole, read back typed, compared part by part.
 
-Invariant: ``measurement_bytes`` of equal findings are equal bytes on any machine.
+Invariants: ``measurement_bytes`` of equal findings are equal bytes on any machine; a file that holds anything beside
+what is read from it (a key twice, a member that nobody knows, NaN) is no findings document.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -29,10 +31,12 @@ from auditor.findings import (
     Table,
     Unit,
 )
+from auditor.ledger.database import open_regular
 
 __all__ = ["Comparison", "compare", "from_json", "measurement_bytes", "read_findings", "to_json", "write_findings"]
 
 _ROUNDING = 1e-5  # relative; estimates carry six significant digits
+_MAX_BYTES = 2**29  # far above what any audit writes; a stranger's file has no end to rely on
 
 
 def to_json(findings: Findings) -> dict[str, Any]:
@@ -146,11 +150,43 @@ def write_findings(findings: Findings, path: Path) -> None:
 def read_findings(path: Path) -> Findings:
     """The findings in a file. Raises ``NotChecked`` when there is none that can be read."""
     try:
-        return from_json(json.loads(path.read_bytes()))
-    except OSError as error:
-        raise NotChecked(f"{path}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
+        document = json.loads(
+            _read(path), object_pairs_hook=_pairs, parse_float=_finite, parse_constant=_refuse_constant
+        )
+        findings = from_json(document)
+        if _dumps(to_json(findings), indent=None) != _dumps(document, indent=None):
+            raise ValueError("it holds more than findings do")
+    except StorageError as error:
+        raise NotChecked(str(error)) from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise NotChecked(f"{path} is not a findings document: {type(error).__name__}: {error}") from error
+    return findings
+
+
+def _read(path: Path) -> bytes:
+    with os.fdopen(open_regular(path), "rb") as file:
+        data = file.read(_MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
+        raise ValueError(f"it is larger than {_MAX_BYTES} bytes")
+    return data
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return made
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is larger than any number that a finding holds")
+    return number
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a number that JSON knows")
 
 
 class Comparison(StrEnum):
@@ -163,12 +199,14 @@ class Comparison(StrEnum):
 
 
 def compare(written: Findings, again: Findings) -> tuple[Comparison, tuple[str, ...]]:
-    """How two measurements compare, and the first fields that differ."""
-    if measurement_bytes(written) == measurement_bytes(again):
+    """How two findings compare, measurement and operations alike, and the first fields that differ."""
+    one, two = to_json(written), to_json(again)
+    if _dumps(one, indent=None) == _dumps(two, indent=None):
         return Comparison.EQUAL, ()
     exact: list[str] = []
     close: list[str] = []
-    _differences(to_json(written)["measurement"], to_json(again)["measurement"], "measurement", exact, close)
+    for part in ("measurement", "operations"):
+        _differences(one[part], two[part], part, exact, close)
     if exact:
         return Comparison.DIFFERENT, tuple(exact[:10])
     return Comparison.EQUAL_WITHIN_ROUNDING, tuple(close[:10])
@@ -177,13 +215,16 @@ def compare(written: Findings, again: Findings) -> tuple[Comparison, tuple[str, 
 def _differences(one: Any, two: Any, path: str, exact: list[str], close: list[str]) -> None:
     if isinstance(one, Mapping) and isinstance(two, Mapping):
         for name in sorted({*one, *two}):
-            _differences(one.get(name), two.get(name), f"{path}.{name}", exact, close)
+            if name in one and name in two:
+                _differences(one[name], two[name], f"{path}.{name}", exact, close)
+            else:
+                exact.append(f"{path}.{name}")
     elif _is_list(one) and _is_list(two) and len(one) == len(two):
         for number, (left, right) in enumerate(zip(one, two, strict=True)):
             _differences(left, right, f"{path}[{number}]", exact, close)
-    elif isinstance(one, float) and isinstance(two, float) and one != two:
+    elif type(one) is float and type(two) is float and one != two:
         (close if abs(one - two) <= _ROUNDING * max(abs(one), abs(two)) else exact).append(path)
-    elif one != two:
+    elif _dumps(one, indent=None) != _dumps(two, indent=None):  # 1, 1.0 and true are three things here
         exact.append(path)
 
 

@@ -13,13 +13,13 @@ from auditor.findings import Findings
 from auditor.findings_json import write_findings
 from auditor.freeze import Campaign
 from auditor.label import LabelKind
-from auditor.ledger import Entry, Ledger
+from auditor.ledger import Entry, Ledger, RowSource, Seal
 from auditor.measure import analysis_view, is_complete, measure
 from auditor.operations import operations
 from auditor.protocol import Skeleton
 from auditor.record import Rows, read_record
 
-__all__ = ["compute", "conclude", "findings_of", "last_end"]
+__all__ = ["compute", "conclude", "findings_of", "is_current", "last_end", "stated_seal"]
 
 Probe = Callable[[str], None]
 
@@ -28,6 +28,21 @@ def last_end(ledger: Ledger) -> str | None:
     """When the run last ended; None while it has not."""
     rows = list(ledger.rows("ended"))
     return str(rows[-1].body["time"]) if rows and rows[-1].body else None
+
+
+def stated_seal(findings: Findings) -> Seal | None:
+    """The seal that findings say they rest on; None where they name none that can be read."""
+    try:
+        last = list(findings.operations["seals"])[-1]  # type: ignore[call-overload] # hostile: see the except clause
+        return Seal(int(last["count"]), str(last["head"]))
+    except (KeyError, IndexError, TypeError, ValueError):
+        return None
+
+
+def is_current(findings: Findings, ledger: RowSource) -> bool:
+    """Whether findings rest on all that the ledger holds: nothing came after the seal that they name."""
+    seal, end = stated_seal(findings), ledger.last_seal() if ledger.is_sealed else None
+    return seal is not None and end is not None and (seal.count, seal.head) == (end.count, end.head)
 
 
 def conclude(campaign: Campaign, ledger: Ledger, folder: RunFolder, now: datetime, probe: Probe) -> Findings:

@@ -7,7 +7,7 @@ on where the last process stopped (DESIGN §3, Runs).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
@@ -15,13 +15,14 @@ from pathlib import Path
 
 from auditor.campaign.asking import ask_input, ask_task, system_endpoint
 from auditor.campaign.begin import begin, check_code
-from auditor.campaign.ending import conclude, findings_of, last_end
+from auditor.campaign.ending import conclude, findings_of, is_current, last_end
 from auditor.campaign.folder import RunFolder, find_runs, new_folder
 from auditor.campaign.inherit import Inheritance, open_parent, parent_path
 from auditor.campaign.labelling import label_all, prepare
 from auditor.campaign.opening import Stores, open_stores
 from auditor.discovery import discover
 from auditor.engine import Budget, Clock, Endpoint, EndpointLimits, Engine, History, SystemClock, Task, read_histories
+from auditor.errors import NotChecked
 from auditor.event import Event, RunEnded, RunStarted
 from auditor.findings import Findings
 from auditor.findings_json import read_findings, write_findings
@@ -143,9 +144,11 @@ def _ledger(folder: RunFolder, clock: Clock, probe: Probe) -> Iterator[Ledger]:
 
 
 def _findings(campaign: Campaign, ledger: Ledger, folder: RunFolder) -> Findings:
-    """The findings of a run that has ended, written again when a kill took them."""
-    if folder.findings.is_file():
-        return read_findings(folder.findings)
+    """The findings of a run that has ended, written again when a kill took them or left those of an earlier seal."""
+    with suppress(NotChecked):
+        written = read_findings(folder.findings)
+        if is_current(written, ledger):
+            return written
     findings = findings_of(campaign, ledger)
     write_findings(findings, folder.findings)
     return findings

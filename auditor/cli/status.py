@@ -72,15 +72,13 @@ def status(run: str | None, runs_dir: Path, as_json: bool) -> int:
 
 def status_of(path: Path) -> RunStatus:
     """The status of the run at ``path``, read without changing anything."""
-    from auditor.archive import Run, shipped_parts
+    from auditor.archive import Run
     from auditor.ledger import Reader
-    from auditor.measure import analysis_view, is_complete
-    from auditor.record import read_record
+    from auditor.measure import is_complete
 
     run = Run(path)
-    kinds, _ = shipped_parts(run.skeleton)
+    view = run.view
     with Reader(run.folder.ledger) as reader:
-        view = analysis_view(run.skeleton, read_record(reader), kinds)
         sealed, entries = reader.is_sealed, reader.count
     systems = []
     for system in view.systems:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -19,8 +20,8 @@ from auditor.campaign.folder import RunFolder
 from auditor.canonical import keyed_digest
 from auditor.errors import ExitCode
 from auditor.findings_json import measurement_bytes, read_findings
-from auditor.ledger import Reader
-from campaign_kit import Project, benchmark, canary, measured
+from auditor.ledger import CheckState, Reader
+from campaign_kit import Project, benchmark, canary, measured, states
 
 SUPPORT = Path(__file__).resolve().parent.parent / "support"
 QUESTIONS = 12
@@ -118,6 +119,40 @@ def test_a_kill_at_a_named_point_changes_nothing(
         asked = len(server.log)
         assert measurement_bytes(Run(finish(project).path).findings) == expected
         assert len(server.log) == asked
+
+
+@pytest.mark.parametrize(
+    ("point", "nth", "verified"),
+    [
+        ("on-wire", "1", ExitCode.NOT_SEALED),
+        ("sealing", "1", ExitCode.NOT_CHECKED),
+        ("writing-findings", "1", ExitCode.NOT_CHECKED),
+    ],
+)
+def test_a_kill_during_a_retry_leaves_no_old_number_in_force(
+    tmp_path: Path, point: str, nth: str, verified: ExitCode
+) -> None:
+    """The earlier findings are never called tampered with, nor taken for those of what was asked since."""
+    answers = tmp_path / "answers.json"
+    project = Project(tmp_path)
+    project.system("one", answers_file=str(answers))
+    answers.write_text(json.dumps({"What is thing 1?": "!permanent"}), encoding="utf-8")
+    first = project.run()
+    answers.write_text(json.dumps({"What is thing 1?": "right 1"}), encoding="utf-8")
+    child = start(project, point, nth, "retry")
+    child.communicate(timeout=120)
+    assert child.returncode == -signal.SIGKILL
+    report = verify_run(first.folder)
+    assert report.exit_code is verified
+    checks = {check.name: check.state for check in report.checks}
+    assert (checks["findings"], checks["findings current"]) == (CheckState.PASSED, CheckState.NOT_CHECKED)
+    frame = Run(first.folder).trials
+    scored = dict(zip(frame["state"], frame["score"], strict=True))
+    assert "correct" not in scored or scored["correct"] == 1  # states and scores of one ledger, never of two
+    again = project.run()
+    assert measured(again) == measurement_bytes(Run(first.folder).findings)
+    assert states(again)[0, 0] == ["correct"]
+    assert verify_run(first.folder).exit_code is ExitCode.OK
 
 
 @pytest.mark.slow

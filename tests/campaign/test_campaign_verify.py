@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from auditor.archive import Run, verify_run
 from auditor.campaign import RunResult
 from auditor.errors import ExitCode, QuestionError
-from auditor.ledger import CheckState, Reader, export_jsonl, verify
+from auditor.findings_json import to_json
+from auditor.ledger import CheckState, Entry, Ledger, Reader, export_jsonl, verify
 from campaign_kit import Project, benchmark, canary
 from scratch_site import ScratchSite, run_auditor
 
@@ -39,6 +43,11 @@ def hostile(folder: Path) -> Project:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunResult]:
     """A finished run, to be left as it is."""
     yield hostile(tmp_path_factory.mktemp("finished")).run()
+
+
+def copied(result: RunResult, folder: Path) -> Path:
+    """The run in a folder of the test's own."""
+    return Path(shutil.copytree(result.folder, folder / result.folder.name))
 
 
 def checks(folder: Path) -> dict[str, CheckState]:
@@ -74,10 +83,126 @@ def test_a_changed_number_in_the_findings_is_found(tmp_path: Path) -> None:
     report = verify_run(result.folder)
     assert report.exit_code is ExitCode.TAMPERED
     assert any("trials[0].state" in check.detail for check in report.checks)
-    path.write_text("{}", encoding="utf-8")
-    assert verify_run(result.folder).exit_code is ExitCode.NOT_CHECKED
     path.unlink()
     assert verify_run(result.folder).exit_code is ExitCode.NOT_CHECKED
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("systems", 0, "cost_usd"), "0.00"),
+        (("systems", 0, "latency_ms", "p95"), "1"),
+        (("systems", 0, "asked"), 6.0),
+        (("complete",), 1),
+        (("seals",), []),
+        (("late_replies",), None),
+    ],
+)
+def test_a_changed_figure_of_the_operations_is_found(
+    finished: RunResult, tmp_path: Path, place: tuple[str | int, ...], value: object
+) -> None:
+    """Latency and cost are numbers of a report too; and 6.0 is not 6, nor 1 true."""
+    folder = copied(finished, tmp_path)
+    document = json.loads((folder / "findings.json").read_text(encoding="utf-8"))
+    inner = document["operations"]
+    for name in place[:-1]:
+        inner = inner[name]
+    inner[place[-1]] = value
+    (folder / "findings.json").write_text(json.dumps(document), encoding="utf-8")
+    report = verify_run(folder)
+    assert report.exit_code is ExitCode.TAMPERED
+    assert any(f"operations.{place[0]}" in check.detail for check in report.checks if check.name == "findings")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: "",
+        lambda text: "{}",
+        lambda text: "[]",
+        lambda text: "[" * 100_000,
+        lambda text: text.replace('"score": ', '"score": NaN, "old": ', 1),
+        lambda text: text.replace('"n": 6', '"n": 1e999', 1),
+        lambda text: text.replace('"n": 6', f'"n": {"9" * 5000}', 1),
+        lambda text: text.replace('"n": 6', '"n": 5, "n": 6', 1),
+        lambda text: text.replace('"schema_version": 1', '"schema_version": true', 1),
+        lambda text: text.replace('"schema_version": 1', '"schema_version": 1, "summary": "all is well"', 1),
+        lambda text: text.replace('"operations": {', '"operations": [], "old": {', 1),
+    ],
+)
+def test_what_is_no_findings_document_is_not_checked(
+    finished: RunResult, tmp_path: Path, change: Callable[[str], str]
+) -> None:
+    """Nor does it stop anything: what it hides beside the numbers is not read, and the numbers are computed anew."""
+    folder = copied(finished, tmp_path)
+    path = folder / "findings.json"
+    before = path.read_text(encoding="utf-8")
+    path.write_text(change(before), encoding="utf-8")
+    assert path.read_text(encoding="utf-8") != before
+    assert verify_run(folder).exit_code is ExitCode.NOT_CHECKED
+    assert json.loads(json.dumps(to_json(Run(folder).findings))) == json.loads(before)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
+def test_findings_that_are_no_file_are_not_read(
+    finished: RunResult, tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    """A pipe is not waited for, a device without an end not read to it."""
+    folder = copied(finished, tmp_path)
+    (folder / "findings.json").unlink()
+    make(folder / "findings.json")
+    assert verify_run(folder).exit_code is ExitCode.NOT_CHECKED
+
+
+Body = dict[str, Any]
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("protocol", lambda body: {}),
+        ("protocol", lambda body: {**body, "systems": "x"}),
+        ("protocol", lambda body: {**body, "penalty": {**body["penalty"], "k": "NaN"}}),
+        ("protocol", lambda body: {**body, "penalty": {**body["penalty"], "k": "1e400"}}),
+        ("outcome", lambda body: {**body, "outcome": "weird"}),
+        ("outcome", lambda body: {**body, "fault": "weird"}),
+        ("outcome", lambda body: {**body, "latency_ms": "NaN"}),
+        ("outcome", lambda body: {**body, "cost_usd": "1e999999999"}),
+        ("outcome", lambda body: {**body, "usage": {"input_tokens": "x"}}),
+        ("labelled", lambda body: {}),
+    ],
+)
+def test_a_whole_chain_over_entries_of_no_run_is_one_line(
+    finished: RunResult, tmp_path: Path, kind: str, change: Callable[[Body], Body]
+) -> None:
+    """Whoever rebuilds the chain can write anything into it: every command says so, none passes it or breaks."""
+    folder = copied(finished, tmp_path)
+    (folder / "ledger.sqlite").unlink()
+    with Reader(finished.folder / "ledger.sqlite") as reader, Ledger.create(folder / "ledger.sqlite") as ledger:
+        for row in reader.rows():
+            if row.kind not in {"ledger", "seal"}:
+                body = dict(row.body or {})
+                ledger.append([Entry(row.kind, row.key, change(body) if row.kind == kind else body)])
+        seal = ledger.seal()
+    document = json.loads((folder / "findings.json").read_text(encoding="utf-8"))
+    document["operations"]["seals"][-1] |= {"count": seal.count, "head": seal.head}
+    (folder / "findings.json").write_text(json.dumps(document), encoding="utf-8")
+    assert verify_run(folder).exit_code in {ExitCode.NOT_CHECKED, ExitCode.TAMPERED}
+    (folder / "findings.json").unlink()
+    for command in ("status", "report"):
+        done = run_auditor(command, str(folder))
+        assert done.returncode in {ExitCode.OK, ExitCode.NOT_CHECKED}, done.stderr
+        assert "unexpected" not in done.stderr
+
+
+def test_a_run_that_has_not_begun_is_incomplete(tmp_path: Path) -> None:
+    """A kill between the ledger and the protocol is nobody's tampering."""
+    Ledger.create(tmp_path / "ledger.sqlite").close()
+    assert verify_run(tmp_path).exit_code is ExitCode.NOT_SEALED
+    for command in ("status", "report"):
+        done = run_auditor(command, str(tmp_path))
+        assert done.returncode == ExitCode.INCOMPLETE, done.stderr
+        assert "has not begun" in done.stderr
 
 
 def test_findings_beside_another_runs_ledger_are_found(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """A run in a process of its own, killed by SIGKILL at the nth time that it comes to a named point.
 
-``python campaign_child.py SPEC RUNS [POINT NTH]``; prints the run folder when it comes to its end.
+``python campaign_child.py SPEC RUNS [POINT NTH [retry]]``; prints the run folder when it comes to its end.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from auditor.campaign import RunOptions, run_campaign
 from campaign_kit import stub_plugins
 
 
-def main(spec: str, runs: str, point: str = "", nth: str = "0") -> None:
+def main(spec: str, runs: str, point: str = "", nth: str = "0", retry: str = "") -> None:
     """Run, or die."""
     counter = itertools.count(1)
 
@@ -25,9 +25,8 @@ def main(spec: str, runs: str, point: str = "", nth: str = "0") -> None:
         if counts and next(counter) == int(nth):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    result = run_campaign(
-        RunOptions(Path(spec), runs=Path(runs)), lambda event: None, plugins=stub_plugins(), probe=probe
-    )
+    options = RunOptions(Path(spec), runs=Path(runs), retry=bool(retry))
+    result = run_campaign(options, lambda event: None, plugins=stub_plugins(), probe=probe)
     sys.stdout.write(f"{result.folder}\n")
 
 
