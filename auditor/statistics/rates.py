@@ -29,6 +29,9 @@ __all__ = [
 ]
 
 
+_LEAST_CORRELATED = 3  # clusters from which a correlation says anything
+
+
 class Weighting(StrEnum):
     """What counts once: each scored trial, or each question (as in Q_k: mean over questions of the mean within)."""
 
@@ -146,13 +149,16 @@ def residuals(items: Sequence[Item], weighting: Weighting) -> dict[int, int]:
 def correlation(first: Mapping[int, int], second: Mapping[int, int]) -> float:
     """Correlation of two estimates from their cluster residuals (any units); 0 where one of them does not vary.
 
-    Where clusters are single questions it is the correlation of question means that METHODS §2 names.
+    Where clusters are single questions it is the correlation of question means that METHODS §2 names. Two clusters
+    always lie on a line: their correlation is −1 or 1 whatever the truth, so none is credited that would narrow an
+    interval of a difference.
     """
     product = sum(value * second[key] for key, value in first.items() if key in second)
     squares = _squares(first.values()) * _squares(second.values())
     if squares == 0:
         return 0.0
-    return math.copysign(math.sqrt(Fraction(product * product, squares)), product)
+    found = math.copysign(math.sqrt(Fraction(product * product, squares)), product)
+    return min(found, 0.0) if len({*first, *second}) < _LEAST_CORRELATED else found
 
 
 def _squares(values: Iterable[int]) -> int:

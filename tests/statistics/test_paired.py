@@ -180,3 +180,18 @@ def test_mcnemar_is_exact_and_refuses_repeats_and_shared_sources() -> None:
     assert mcnemar_exact(yes("rra", 3), yes("raa", 3)) is None
     assert mcnemar_exact([Item(0, 0, 1, Fraction(1)), Item(1, 0, 1, Fraction(0))], yes("ra")) is None
     assert mcnemar_exact([], []) is None
+
+
+def test_two_clusters_prove_no_difference() -> None:
+    """Residuals of two clusters are always in line, which is no reason for a narrow interval: whatever two sources
+    hold, no pair is told apart at 1 %.
+    """
+    counts = [(3, 0), (2, 1), (1, 2), (0, 3), (0, 0)]
+    for one, two, three, four in product(counts, repeat=4):
+        first = [ScoreItem(n, n, 3, *count) for n, count in enumerate((one, two))]
+        second = [ScoreItem(n, n, 3, *count) for n, count in enumerate((three, four))]
+        difference = score_difference(first, second, 4)
+        assert difference is not None
+        found = difference.interval(0.99)
+        assert found is not None
+        assert found.low <= 0 <= found.high
