@@ -12,7 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ import pytest
 from auditor.errors import ExitCode
 from auditor.ledger import Reader, verify
 from campaign_kit import Project, benchmark
+from interruptible import interruptible
 from scratch_site import ScratchSite
 
 STUCK = """
@@ -59,7 +61,7 @@ class Stuck(System):
 
     def numpy(self) -> None:
         import numpy
-        wide = numpy.ones((6000, 6000))
+        wide = numpy.ones((3000, 3000))
         while True:
             wide @ wide
 
@@ -95,35 +97,38 @@ def embedded(project: Project) -> None:
     project.extra |= {"stance": {"classifier": "rules"}, "limits": {"slots": 3, "deadline_s": 300}}
 
 
+@contextmanager
 def auditor(
     project: Project, site: Path | None = None, prepare: Callable[[], None] | None = None
-) -> subprocess.Popen[str]:
+) -> Iterator[subprocess.Popen[str]]:
     """``auditor run`` on the project, as a user starts it."""
     environment = {**os.environ, "PYTHONPATH": str(site or "")}
     command = [sys.executable, "-m", "auditor", "run", str(project.write()), "--quiet", "--yes"]
-    return subprocess.Popen(
-        [*command, "--runs-dir", str(project.folder / "runs")],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=prepare,
-    )
+    command += ["--runs-dir", str(project.folder / "runs")]
+    with interruptible(command, environment=environment, prepare=prepare) as child:
+        yield child
+
+
+def finished(project: Project) -> int:
+    """Exit code of a run to its end."""
+    with auditor(project) as child:
+        child.communicate(timeout=120)
+        return int(child.returncode)
 
 
 @pytest.mark.parametrize("how", ["socket", "numpy", "executor"])
 def test_ctrl_c_ends_within_two_seconds_whatever_hangs(tmp_path: Path, how: str) -> None:
     """What was answered is on the disk, the chain holds, and the exit code says interrupted."""
     project, site = stuck_project(tmp_path, how)
-    child = auditor(project, site)
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "mark").exists() and child.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(0.3)
-    child.send_signal(signal.SIGINT)
-    started = time.monotonic()
-    _, errors = child.communicate(timeout=30)
-    took_s = time.monotonic() - started
+    with auditor(project, site) as child:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "mark").exists() and child.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(0.3)
+        child.send_signal(signal.SIGINT)
+        started = time.monotonic()
+        _, errors = child.communicate(timeout=30)
+        took_s = time.monotonic() - started
     assert child.returncode == ExitCode.INTERRUPTED, errors
     assert took_s < 2.0
     assert "Traceback" not in errors
@@ -160,12 +165,11 @@ def test_a_full_disk_is_one_clear_line_and_nothing_is_lost(tmp_path: Path) -> No
         resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
-    code, line = told(auditor(project, prepare=no_room))
+    with auditor(project, prepare=no_room) as child:
+        code, line = told(child)
     assert code == ExitCode.STORAGE, line
     assert "ledger.sqlite" in line
-    child = auditor(project)
-    child.communicate(timeout=120)
-    assert child.returncode == ExitCode.OK
+    assert finished(project) == ExitCode.OK
     (folder,) = (tmp_path / "runs").iterdir()
     assert verify(folder / "ledger.sqlite").exit_code is ExitCode.OK
 
@@ -200,14 +204,8 @@ def test_a_folder_that_may_only_be_read_is_one_clear_line() -> None:
         arguments = [str(project.write()), str(folder / "runs"), str(closed)]
         for path in (folder, *folder.rglob("*")):
             path.chmod(0o755)
-        code, line = told(
-            subprocess.Popen(
-                [sys.executable, "-c", UNPRIVILEGED, *arguments],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-        )
+        with interruptible([sys.executable, "-c", UNPRIVILEGED, *arguments]) as child:
+            code, line = told(child)
         assert code == ExitCode.STORAGE, line
         assert str(closed) in line
         assert list(closed.iterdir()) == []
@@ -217,8 +215,7 @@ def test_a_folder_that_may_only_be_read_is_one_clear_line() -> None:
 def test_a_damaged_ledger_is_one_clear_line_and_stays_as_it_is(tmp_path: Path, damage: str) -> None:
     """The run neither repairs nor overwrites a file that it does not understand."""
     project = small_local(tmp_path)
-    child = auditor(project)
-    child.communicate(timeout=120)
+    finished(project)
     (folder,) = (tmp_path / "runs").iterdir()
     ledger = folder / "ledger.sqlite"
     if damage == "truncated":
@@ -232,7 +229,8 @@ def test_a_damaged_ledger_is_one_clear_line_and_stays_as_it_is(tmp_path: Path, d
     else:
         ledger.write_bytes(b"\x00\xff" * 4000)
     before = ledger.read_bytes()
-    code, line = told(auditor(project))
+    with auditor(project) as child:
+        code, line = told(child)
     assert code in {ExitCode.TAMPERED, ExitCode.STORAGE}, line
     assert "ledger.sqlite" in line
     assert ledger.read_bytes() == before
@@ -241,29 +239,27 @@ def test_a_damaged_ledger_is_one_clear_line_and_stays_as_it_is(tmp_path: Path, d
 def test_two_runs_on_one_folder_are_one_clear_line(tmp_path: Path) -> None:
     """The second is refused while the first holds the folder, and says who does."""
     project, site = stuck_project(tmp_path, "socket")
-    first = auditor(project, site)
-    try:
+    with auditor(project, site) as first:
         deadline = time.monotonic() + 60
         while not (tmp_path / "mark").exists() and time.monotonic() < deadline:
             time.sleep(0.02)
-        code, line = told(auditor(project, site))
+        with auditor(project, site) as second:
+            code, line = told(second)
         assert code == ExitCode.LOCKED, line
         assert str(first.pid) in line
-    finally:
-        first.kill()
-        first.communicate()
 
 
 def test_a_copied_run_folder_is_refused(tmp_path: Path) -> None:
     """A ledger under the name of another design's run is not gone on with."""
     project = small_local(tmp_path)
-    auditor(project).communicate(timeout=120)
+    finished(project)
     (folder,) = (tmp_path / "runs").iterdir()
     project.questions.append(benchmark(9))
-    auditor(project).communicate(timeout=120)
+    finished(project)
     (other,) = [path for path in (tmp_path / "runs").iterdir() if path != folder]
     shutil.copy(folder / "ledger.sqlite", other / "ledger.sqlite")
-    code, line = told(auditor(project))
+    with auditor(project) as child:
+        code, line = told(child)
     assert code == ExitCode.TAMPERED, line
     assert "another design" in line
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from auditor.errors import ExitCode
+from interruptible import interruptible
 
 PRELUDE = """
 import sys, threading, time
@@ -79,21 +79,14 @@ guarded_main(wait)
 def interrupted(folder: Path, body: str) -> tuple[int, float, list[str]]:
     """Exit code, seconds from the signal to the end, and the marks that callbacks left."""
     marks = folder / "marks"
-    process = subprocess.Popen(
-        [sys.executable, "-c", PRELUDE + body, str(marks)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
-    assert process.stdout is not None
-    try:
-        assert process.stdout.readline() == b"ready\n"
+    with interruptible([sys.executable, "-c", PRELUDE + body, str(marks)]) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
         began = time.monotonic()
         code = process.wait(timeout=4)
         took_s = time.monotonic() - began
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
     return code, took_s, marks.read_text().splitlines() if marks.exists() else []
 
 
