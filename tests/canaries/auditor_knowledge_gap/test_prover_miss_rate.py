@@ -1,6 +1,6 @@
 """The prover's miss rate: how often it would call a fact absent that the demo's documents are known to hold.
 
-METHODS §3: measured by running the proof on known-present facts, and published (docs/demo-corpus.md).
+METHODS §3: measured by running the proof on known-present facts, and published (docs/canaries.md).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def test_reworded_answers_are_rarely_missed(
     questions = [replace(present[line["id"]], references=(line["reference"],), aliases=()) for line in lines]
     assert _missed(prover, corpus, questions) == KNOWN_MISSES[part]
     documented = f"{len(KNOWN_MISSES[part])} of {len(questions)}"
-    assert documented in (repository / "docs" / "demo-corpus.md").read_text(encoding="utf-8")
+    assert documented in (repository / "docs" / "canaries.md").read_text(encoding="utf-8")
 
 
 def test_altered_answers_are_mostly_proven_absent(
