@@ -33,7 +33,16 @@ from auditor.findings import (
 )
 from auditor.ledger.database import open_regular
 
-__all__ = ["Comparison", "compare", "from_json", "measurement_bytes", "read_findings", "to_json", "write_findings"]
+__all__ = [
+    "Comparison",
+    "checked_section",
+    "compare",
+    "from_json",
+    "measurement_bytes",
+    "read_findings",
+    "to_json",
+    "write_findings",
+]
 
 _ROUNDING = 1e-5  # relative; estimates carry six significant digits
 _MAX_BYTES = 2**29  # far above what any audit writes; a stranger's file has no end to rely on
@@ -83,12 +92,30 @@ def from_json(document: Mapping[str, Any]) -> Findings:
     return Findings(
         schema_version=SCHEMA_VERSION,
         trials=tuple(measurement["trials"]),
-        sections=tuple(
-            Section(s["name"], s["title"], s["version"], tuple(_block(block) for block in s["blocks"]))
-            for s in measurement["sections"]
-        ),
+        sections=tuple(_section(section) for section in measurement["sections"]),
         operations=document["operations"],
     )
+
+
+def checked_section(section: object, name: str) -> Section:
+    """``section``, if it is called ``name`` and reads back from JSON as it is written.
+
+    Raises ``TypeError`` or ``ValueError``: for what is no section, NaN, text that UTF-8 cannot carry, ragged rows.
+    """
+    if not isinstance(section, Section) or section.name != name:
+        raise TypeError(f"the analysis {name} returned {type(section).__name__}, not a Section of its own name")
+    written = _dumps(_section_json(section), indent=None)
+    again = _section(json.loads(written))
+    if _dumps(_section_json(again), indent=None) != written:
+        raise ValueError(f"the section {name} does not read back as it was written")
+    return again
+
+
+def _section(body: Mapping[str, Any]) -> Section:
+    title, version = body["title"], body["version"]
+    if not isinstance(title, str) or type(version) is not int:
+        raise TypeError("a section's title is text, its version an integer")
+    return Section(body["name"], title, version, tuple(_block(block) for block in body["blocks"]))
 
 
 def _block(body: Mapping[str, Any]) -> Block:
@@ -99,6 +126,8 @@ def _block(body: Mapping[str, Any]) -> Block:
         case "table":
             columns = tuple(Column(c["name"], c["title"], Unit(c["unit"])) for c in fields["columns"])
             rows = tuple(tuple(_cell(cell) for cell in row) for row in fields["rows"])
+            if any(len(row) != len(columns) for row in rows):
+                raise ValueError(f"table {fields['name']} has rows of other lengths than its columns")
             return Table(fields["name"], fields["title"], columns, rows)
         case "figure":
             return Figure(**{**fields, "series": tuple(_series(series) for series in fields["series"])})
@@ -108,7 +137,14 @@ def _block(body: Mapping[str, Any]) -> Block:
 
 
 def _estimate(fields: Mapping[str, Any]) -> Estimate:
-    return Estimate(**{**fields, "unit": Unit(fields["unit"])})
+    made = Estimate(**{**fields, "unit": Unit(fields["unit"])})
+    if type(made.n) is not int or not all(_is_number(x) for x in (made.value, made.low, made.high) if x is not None):
+        raise TypeError(f"estimate {made.name}: its value, interval and n are numbers")
+    return made
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _cell(cell: Any) -> Cell:

@@ -19,10 +19,12 @@ from auditor.analysis import (
     TrialRow,
     TrialState,
 )
-from auditor.findings import SCHEMA_VERSION, Findings, Section
+from auditor.findings import SCHEMA_VERSION, Findings, Note, NoteKind, Section
+from auditor.findings_json import checked_section
 from auditor.label import LabelKind
 from auditor.label_section import label_section
 from auditor.model import TransportOutcome
+from auditor.plugins import contained
 from auditor.protocol import Skeleton
 from auditor.record import BLANK, Outcome, Record, label_rows
 from auditor.schedule import Cell
@@ -154,11 +156,20 @@ def measure(
     operations: Mapping[str, object],
 ) -> Findings:
     """The findings: a row a trial, a section an analysis, a section a label kind beside the core's."""
-    sections: list[Section] = [analysis.analyse(_with_settings(view, settings)) for analysis, settings in analyses]
+    sections = [_section(analysis, _with_settings(view, settings)) for analysis, settings in analyses]
     sections += [label_section(view, kind) for kind in view.labels if kind not in CORE_KINDS]
     return Findings(
         SCHEMA_VERSION, tuple(_trial_json(view, trial) for trial in view.trials), tuple(sections), operations
     )
+
+
+def _section(analysis: Analysis, view: AnalysisView) -> Section:
+    """What an analysis finds. One that fails says so in its own section, and takes no other's with it."""
+    section, failure = contained(analysis, lambda: checked_section(analysis.analyse(view), analysis.name))
+    if section is not None:
+        return section
+    note = Note(NoteKind.WARNING, f"This analysis failed ({failure}), so nothing that it would have found is here.")
+    return Section(analysis.name, analysis.name, analysis.version, (note,))
 
 
 def _with_settings(view: AnalysisView, settings: Mapping[str, object]) -> AnalysisView:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import inspect
+import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,9 +32,10 @@ if TYPE_CHECKING:
     from auditor.system import System
     from auditor.writer import ReportWriter
 
-__all__ = ["HookRecord", "Offered", "PluginRecord", "PluginState", "Plugins", "guarded"]
+__all__ = ["HookRecord", "Offered", "PluginRecord", "PluginState", "Plugins", "contained", "guarded"]
 
 T = TypeVar("T")
+_LOG = logging.getLogger(__name__)
 _MAX_REASON = 500
 
 
@@ -109,6 +111,20 @@ def guarded(call: Callable[[], T]) -> tuple[T | None, str]:
         raise
     except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, and SystemExit is no exception here
         return None, _told(error)
+
+
+def contained(owner: object, call: Callable[[], T]) -> tuple[T | None, str]:
+    """What a plugin's object ``owner`` returns, or the class of its error: it costs the plugin's own part alone.
+
+    The class stands for the error where what is said enters a measurement: texts hold addresses and times. All of it is
+    logged. An error of the core's own code is not contained, since nothing is worth reporting without it.
+    """
+    if type(owner).__module__.partition(".")[0] == "auditor":
+        return call(), ""
+    value, reason = guarded(call)
+    if reason:
+        _LOG.warning("%s.%s: %r", type(owner).__module__, type(owner).__qualname__, reason)
+    return value, reason.partition(":")[0]
 
 
 def _told(error: BaseException) -> str:

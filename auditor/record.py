@@ -6,15 +6,16 @@ Invariant: of each task the last attempt decides; a late reply never does.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from auditor.analysis import LabellerRow, LabelRow
 from auditor.canonical import Json
 from auditor.errors import Fault
-from auditor.label import LabelKind, NonLabel, Vote
+from auditor.label import LabelKind, NonLabel, Reduced, Vote
 from auditor.model import TransportOutcome
+from auditor.plugins import contained
 
 __all__ = [
     "BLANK",
@@ -147,13 +148,21 @@ def seat_votes(record: Record, kind: str, seat: int, digest: str, last_round: in
     return first, last
 
 
+def _reduced(kind: LabelKind, votes: Sequence[Vote]) -> Reduced:
+    """The votes as one; a kind that raises has decided nothing."""
+    made, failure = contained(kind, lambda: kind.reduce(votes))
+    if isinstance(made, Reduced):
+        return made
+    return Reduced(None, f"the label kind failed ({failure or f'it returned {type(made).__name__}'})")
+
+
 def label_rows(record: Record, kind: LabelKind, seats: Iterable[LabellerRow]) -> Mapping[str, LabelRow]:
     """All votes of one kind, by input digest, in the order of digests."""
     listed = list(seats)
     rows = {}
     for digest in sorted(set(record.labelled.get(kind.name, {}).values())):
         votes = [seat_votes(record, kind.name, seat.ordinal, digest) for seat in listed]
-        reduced = kind.reduce([last for _, last in votes])
+        reduced = _reduced(kind, [last for _, last in votes])
         rows[digest] = LabelRow(
             kind=kind.name,
             key=digest,

@@ -22,6 +22,7 @@ from auditor.judge import VerdictKind, build_input, build_request, input_digest,
 from auditor.label import Field, LabelInput, LabelKind, LabelSubject, NonLabel
 from auditor.ledger import Entry, Ledger, raw_entry, text_entry
 from auditor.model import Completion, TransportOutcome
+from auditor.plugins import contained
 from auditor.question import Question
 from auditor.record import BLANK, Outcome, Record, label_key, label_rows, read_record, seat_votes
 from auditor.schedule import Cell
@@ -128,7 +129,9 @@ def _works(campaign: Campaign, ledger: Ledger, kind: LabelKind, record: Record) 
     for cell, outcome in answered(campaign, record):
         question = campaign.questions[cell.question]
         recorded = _recorded(ledger, outcome) if Field.RECORDED in kind.fields else {}
-        if not kind.applies(_subject(campaign, cell, question, _of(reduced, record, outcome), recorded)):
+        subject = _subject(campaign, cell, question, _of(reduced, record, outcome), recorded)
+        applies, _ = contained(kind, partial(kind.applies, subject))
+        if not applies:  # a kind that raised has no label of this trial
             continue
         made = _input(campaign, ledger, kind, cell, outcome, recorded)
         if made is None:

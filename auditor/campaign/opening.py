@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 
 from auditor.campaign.asking import port_models, system_endpoint
 from auditor.campaign.folder import RunFolder
-from auditor.canonical import Json, keyed_digest
+from auditor.canonical import Json, canonical, keyed_digest
 from auditor.engine import Engine, lend_work
 from auditor.engine.record import stopped_entry
+from auditor.engine.settle import classified
 from auditor.engine.work import StoreWork
-from auditor.errors import ChangedRun, FaultReport
+from auditor.errors import CallError, ChangedRun, Fault, FaultReport
 from auditor.freeze import Campaign
 from auditor.ledger import Entry, Ledger
 from auditor.system import Store
@@ -56,8 +57,8 @@ def open_stores(campaign: Campaign, ledger: Ledger, engine: Engine, folder: RunF
     def open_one(place: tuple[int, int]) -> None:
         try:
             opened[place] = _open(campaign, ledger, engine, folder, *place)
-        except Exception as error:  # noqa: BLE001 - a plugin may raise anything; this system alone is left out
-            failed[place] = campaign.systems[place[0]].classify(error)
+        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything; this system alone is left out
+            failed[place] = classified(campaign.systems[place[0]].classify, error)
 
     threads = [threading.Thread(target=open_one, args=(place,), daemon=True, name=f"open {place}") for place in wanted]
     for thread in threads:
@@ -88,7 +89,18 @@ def _open(campaign: Campaign, ledger: Ledger, engine: Engine, folder: RunFolder,
         embedders={},
     )
     with lend_work(work) as handle:
-        return system.open(corpus, handle)
+        return _checked(system.open(corpus, handle))
+
+
+def _checked(store: object) -> Store:
+    """A store whose id and observation can be written down and compared."""
+    if not isinstance(store, Store):
+        raise CallError(FaultReport(Fault.CONTRACT, f"open returned {type(store).__name__}, not a Store"))
+    try:
+        canonical({"store": store.id, "observed": dict(store.observed)})
+    except (TypeError, ValueError, RecursionError) as error:
+        raise CallError(FaultReport(Fault.CONTRACT, f"what open says of its store cannot be kept: {error}")) from error
+    return store
 
 
 def _note_failure(ledger: Ledger, place: tuple[int, int], endpoint: str, report: FaultReport) -> None:

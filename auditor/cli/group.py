@@ -69,6 +69,15 @@ class LazyGroup(click.Group):
             ctx.fail(f"there is no command {args[0]!r}{did_you_mean(args[0], names)}")
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the subcommand. Only a plugin's own may end the process; in ours ``SystemExit`` is a plugin's mistake."""
+        try:
+            return super().invoke(ctx)
+        except SystemExit as error:
+            if ctx.invoked_subcommand not in COMMANDS:
+                raise
+            raise PluginError(f"a plugin tried to end the process (SystemExit: {error})") from error
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(sorted(_summaries().items()))

@@ -10,7 +10,7 @@ import click
 from auditor.cli.output import say
 from auditor.cli.runs import RUNS_OPTION, RunName, resolve_run
 from auditor.cli.text import visible
-from auditor.errors import StorageError
+from auditor.errors import PluginError, StorageError
 
 if TYPE_CHECKING:
     from auditor.archive import Run
@@ -48,20 +48,29 @@ def report(run: str | None, formats: tuple[str, ...], out: Path | None, public: 
         return
     folder = out or (path if path.is_dir() else path.parent) / "report"
     shared = public or bool(opened.skeleton.body.get("private"))
-    for written in _write(opened, formats or ("tables",), folder, public=shared):
-        say(visible(str(written)))
+    written, failed = _write(opened, formats or ("tables",), folder, public=shared)
+    for path in written:
+        say(visible(str(path)))
+    if failed:
+        raise PluginError(f"not written: {'; '.join(failed)}")
 
 
-def _write(run: Run, formats: tuple[str, ...], folder: Path, *, public: bool) -> list[Path]:
+def _write(run: Run, formats: tuple[str, ...], folder: Path, *, public: bool) -> tuple[list[Path], list[str]]:
     from auditor.discovery import discover
 
     writers = [discover().report_writer(name)() for name in dict.fromkeys(formats)]
     data = run.report_data(public=public)
     written: list[Path] = []
+    failed: list[str] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for writer in writers:
-            written += writer.write(data, folder)
+            try:
+                written += writer.write(data, folder)
+            except OSError:
+                raise
+            except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the other formats are written
+                failed.append(f"{type(writer).__name__}: {type(error).__name__}: {error}")
     except OSError as error:
         raise StorageError(f"{folder}: {error.strerror or error}") from error
-    return written
+    return written, failed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,7 +61,8 @@ def run(
     from auditor.event import Event
 
     options = RunOptions(path, runs=runs_dir, new=new, retry=retry, parent=source, accept_version=accept_version)
-    with observer_for(quiet=quiet) as shown:
+    # A plugin's print goes to standard error: what stands on standard output is the result alone.
+    with observer_for(quiet=quiet) as shown, redirect_stdout(sys.stderr):
 
         def observe(event: Event) -> None:
             shown(event)

@@ -20,7 +20,7 @@ from auditor.engine.task import Ended
 from auditor.errors import Abandoned, CallError, Fault, FaultReport
 from auditor.ledger import Entry
 
-__all__ = ["Flight", "Settled", "cut_off", "late_entries", "settle", "time_out", "timeout_report"]
+__all__ = ["Flight", "Settled", "classified", "cut_off", "late_entries", "settle", "time_out", "timeout_report"]
 
 _MAX_CAUSES = 20
 
@@ -50,12 +50,22 @@ class Settled:
 def settle(
     call: Call, flight: Flight, *, seed: int, now: Callable[[], datetime], redact: Callable[[str], str]
 ) -> Settled:
-    """The outcome of an attempt whose thread came back in time."""
+    """The outcome of an attempt whose thread came back in time. Never raises: a call without an outcome has no end."""
+    try:
+        return _settled(call, flight, seed, now, redact)
+    except BaseException as problem:  # noqa: BLE001 - what a plugin hands in may break wherever it is looked at
+        said = f"its outcome cannot be recorded: {type(problem).__name__}"
+        return _written(call, flight, FaultReport(Fault.INTERNAL, said), None)
+
+
+def _settled(
+    call: Call, flight: Flight, seed: int, now: Callable[[], datetime], redact: Callable[[str], str]
+) -> Settled:
     error = flight.error
     if error is None:
         try:
             return _succeed(call, flight)
-        except Exception as problem:  # noqa: BLE001 - a value that cannot be written down is a failure of this call
+        except BaseException as problem:  # noqa: BLE001 - a value that cannot be written down is this call's failure
             error = problem
             report = FaultReport(Fault.INTERNAL, f"the reply cannot be recorded: {type(problem).__name__}: {problem}")
     else:
@@ -78,8 +88,8 @@ def late_entries(call: Call, flight: Flight, *, redact: Callable[[str], str]) ->
     try:
         body, entries = _late_body(call, flight, redact)
         return [*entries, late_entry(call.attempt_key, call.task.input, body, _elapsed_ms(call, flight))]
-    except Exception as problem:  # noqa: BLE001 - nobody waits for this reply; that it came is still worth an entry
-        report = FaultReport(Fault.INTERNAL, f"the reply cannot be recorded: {type(problem).__name__}: {problem}")
+    except BaseException as problem:  # noqa: BLE001 - nobody waits for this reply; that it came is worth an entry
+        report = FaultReport(Fault.INTERNAL, f"the reply cannot be recorded: {type(problem).__name__}")
         body = failure_body(_redacted(report, redact), None)
         return [late_entry(call.attempt_key, call.task.input, body, _elapsed_ms(call, flight))]
 
@@ -146,9 +156,14 @@ def _elapsed_ms(call: Call, flight: Flight) -> Decimal:
 def _classify(call: Call, error: BaseException) -> FaultReport:
     if isinstance(error, CallError) and any(error is raised for raised in call.port_errors or ()):
         return error.report
+    return classified(call.task.classify, error)
+
+
+def classified(classify: Callable[[BaseException], object], error: BaseException) -> FaultReport:
+    """The fault that a plugin's ``classify`` sees in ``error``, whatever it does."""
     try:
-        report: object = call.task.classify(error)
-    except Exception as problem:  # noqa: BLE001 - a plugin's classify may itself be wrong
+        report = classify(error)
+    except BaseException as problem:  # noqa: BLE001 - a plugin's classify may itself be wrong
         return FaultReport(Fault.INTERNAL, f"{error!r}; and classify raised {problem!r}")
     if isinstance(report, FaultReport) and isinstance(report.fault, Fault):
         return report
