@@ -72,7 +72,8 @@ _CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )  # fmt: skip
 _NUMBER_ASKED = re.compile(
-    r"\bhow (?:many|much|old|long|far|tall|high|deep|large|big|fast|often|wide|heavy|hot|cold|thick|strong|late|early)\b"
+    r"\bhow (?:many|much|old|long|far|tall|high|deep|large|big|fast|often|wide|heavy|hot|cold|thick|strong|late"
+    r"|early)\b"
     r"|\b(?:when|year|date|day|month|percentage|number|rate|price|cost|population|height|length|depth|distance|temperature|age|score|amount|total)\b"
 )
 _NAME_ASKED = re.compile(r"\b(?:who|whom|whose|where|which|what)\b")
