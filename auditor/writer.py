@@ -29,9 +29,11 @@ class VoteRow:
 
 @dataclass(frozen=True, slots=True)
 class ReportData:
-    """What a writer is given. ``texts``: (ledger key → text) of questions, references, answers and evidence; a text
-    that was withheld is absent. ``public``: keep texts, evidence, document names and question wording out. ``first_page``: what a
-    reader who is no statistician needs, as the core made it from the same findings.
+    """What a writer is given.
+
+    ``texts``: (ledger key → text) of questions, references, answers and evidence; a text that was withheld is absent.
+    ``public``: keep texts, evidence, document names and question wording out. ``first_page``: what a reader who is no
+    statistician needs, as the core made it from the same record.
     """
 
     findings: Findings
