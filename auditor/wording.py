@@ -26,10 +26,10 @@ METHOD_LIMITS = (
     "systems differently.",
     "There are few canaries of each kind, so rates of invented answers have wide intervals.",
     "Each system was asked with one prompt, one chunking and one retrieval setting of its own.",
-    "Judges make errors that all of them may share; rates are what the panel judged, not the truth. A panel of embedded "
-    "judges is weaker than one of language models.",
+    "Judges make errors that all of them may share; rates are what the panel judged, not the truth. "
+    "A panel of embedded judges is weaker than one of language models.",
     "A canary's absence is as sure as its proof: what every prover overlooks stays overlooked.",
-    "What is said of answers from memory is a hypothesis: nobody outside the vendor can see what a model was trained on.",
+    "What is said of answers from memory is a hypothesis: nobody outside can see what a model was trained on.",
 )
 
 
