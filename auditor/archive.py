@@ -18,8 +18,8 @@ from auditor.campaign.ending import compute
 from auditor.campaign.folder import RunFolder
 from auditor.canonical import Json, canonical
 from auditor.errors import ExitCode, LedgerError, NotChecked, RunError
-from auditor.findings import Findings
-from auditor.findings_json import Comparison, compare, read_findings
+from auditor.findings import Findings, Section
+from auditor.findings_json import Comparison, compare, read_findings, section_from_json
 from auditor.judge import VerdictKind
 from auditor.label import LabelKind
 from auditor.ledger import Check, CheckState, Reader, Seal, VerifyReport, verify
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from auditor.plugins import Plugins
 
-__all__ = ["Run", "RunReport", "recompute", "shipped_parts", "verify_run"]
+__all__ = ["Run", "RunReport", "first_page_of", "recompute", "shipped_parts", "verify_run"]
 
 
 class Run:
@@ -163,7 +163,8 @@ class Run:
     def report_data(self, *, public: bool = False) -> ReportData:
         """What report writers are given."""
         skeleton, _, texts = self._rows
-        return ReportData(self.findings, skeleton.body, {} if public else texts, public, self._votes())
+        shown = {} if public else texts
+        return ReportData(self.findings, skeleton.body, shown, public, self._votes(), first_page_of(self.findings))
 
 
 def _run_folder(path: Path) -> RunFolder:
@@ -196,6 +197,12 @@ def _shown(value: Json) -> str | None:
 def _reduced(view: AnalysisView, key: str | None, kind: str) -> str | None:
     value = None if key is None else view.labels[kind][key].value
     return None if value is None else str(value)
+
+
+def first_page_of(findings: Findings) -> Section | None:
+    """The first page as it was made with the findings; None in findings that have none."""
+    body = findings.operations.get("first_page")
+    return section_from_json(body) if isinstance(body, Mapping) else None
 
 
 Parts = tuple[tuple[LabelKind, ...], tuple[tuple[Analysis, Mapping[str, Any]], ...]]

@@ -58,6 +58,7 @@ class _Builder:
             "seats": [self._seat(seat) for seat in campaign.seats],
             "analyses": [{"name": analysis.name, "settings": settings} for analysis, settings in campaign.analyses],
             "private": spec.corpus.private,
+            "requirements": resolved(spec.requirements),
             "disclosure": _block(self.loaded.frozen("disclosure")),
             "parent": parent,
         }

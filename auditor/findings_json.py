@@ -30,7 +30,17 @@ from auditor.findings import (
     Unit,
 )
 
-__all__ = ["Comparison", "compare", "from_json", "measurement_bytes", "read_findings", "to_json", "write_findings"]
+__all__ = [
+    "Comparison",
+    "compare",
+    "from_json",
+    "measurement_bytes",
+    "read_findings",
+    "section_from_json",
+    "section_json",
+    "to_json",
+    "write_findings",
+]
 
 _ROUNDING = 1e-5  # relative; estimates carry six significant digits
 
@@ -41,13 +51,14 @@ def to_json(findings: Findings) -> dict[str, Any]:
         "schema_version": findings.schema_version,
         "measurement": {
             "trials": [dict(trial) for trial in findings.trials],
-            "sections": [_section_json(section) for section in findings.sections],
+            "sections": [section_json(section) for section in findings.sections],
         },
         "operations": dict(findings.operations),
     }
 
 
-def _section_json(section: Section) -> dict[str, Any]:
+def section_json(section: Section) -> dict[str, Any]:
+    """One section as the document holds it."""
     return {
         "name": section.name,
         "title": section.title,
@@ -79,12 +90,14 @@ def from_json(document: Mapping[str, Any]) -> Findings:
     return Findings(
         schema_version=SCHEMA_VERSION,
         trials=tuple(measurement["trials"]),
-        sections=tuple(
-            Section(s["name"], s["title"], s["version"], tuple(_block(block) for block in s["blocks"]))
-            for s in measurement["sections"]
-        ),
+        sections=tuple(section_from_json(section) for section in measurement["sections"]),
         operations=document["operations"],
     )
+
+
+def section_from_json(body: Mapping[str, Any]) -> Section:
+    """The section that ``section_json`` made ``body`` from."""
+    return Section(body["name"], body["title"], body["version"], tuple(_block(block) for block in body["blocks"]))
 
 
 def _block(body: Mapping[str, Any]) -> Block:
