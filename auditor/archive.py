@@ -263,7 +263,7 @@ def verify_run(path: Path, *, trusted: Collection[str] = ()) -> RunReport:
     if report.exit_code not in {ExitCode.OK, ExitCode.NOT_SEALED}:
         return _run_report(report, [Check("findings", CheckState.NOT_CHECKED, "the ledger they rest on is not whole")])
     try:
-        checks = _check_findings(folder, report, trusted)
+        checks = check_findings(read_findings(folder.findings), folder.ledger, report.count, trusted)
     except NotChecked as error:
         checks = [Check("findings", CheckState.NOT_CHECKED, str(error))]
     return _run_report(report, checks)
@@ -284,19 +284,22 @@ def _stated_seal(folder: RunFolder) -> Seal | None:
         return None
 
 
-def _check_findings(folder: RunFolder, report: VerifyReport, trusted: Collection[str]) -> list[Check]:
-    written = read_findings(folder.findings)
-    with Reader(folder.ledger) as reader:
+def check_findings(written: Findings, ledger: Path, count: int, trusted: Collection[str] = ()) -> list[Check]:
+    """Whether ``written`` follows from a ledger file of ``count`` entries that is known to be whole.
+
+    A line for the whole, and one for each section that only a third party's code could recompute.
+    """
+    with Reader(ledger) as reader:
         skeleton = _skeleton(reader)
     kinds, analyses = shipped_parts(skeleton, trusted)
-    again = recompute(folder.ledger, kinds, analyses)
+    again = recompute(ledger, kinds, analyses)
     known = {kind.name for kind in kinds} | {analysis.name for analysis, _ in analyses}
     left = [name for name in (*skeleton.label_kinds, *skeleton.analyses) if name not in known]
     written = replace(written, sections=tuple(s for s in written.sections if s.name not in left))
     outcome, fields = compare(written, again)
     state = CheckState.FAILED if outcome is Comparison.DIFFERENT else CheckState.PASSED
     where = f" ({', '.join(fields)})" if fields else ""
-    detail = f"recomputed from {report.count} entries: {outcome.value}{where}"
+    detail = f"recomputed from {count} entries: {outcome.value}{where}"
     others = [
         Check(f"findings: {name}", CheckState.NOT_CHECKED, f"a third party's; --with-analysis {name} loads its code")
         for name in left
