@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby, zip_longest
 
 from auditor.findings import Block, Cell, Column, Estimate, Figure, Note, Section, Series, Table, Unit
@@ -19,6 +19,7 @@ from auditor_html.text import shown
 __all__ = ["Blocks", "FigureView", "NoteView", "SectionView", "TableView", "anchor"]
 
 _INLINE_REASON_CHARACTERS = 18
+_EQUALS = "\u00a0=\u00a0"  # not to be broken
 _UNSAFE = re.compile(r"[^a-z0-9]+")
 
 
@@ -119,11 +120,11 @@ class Blocks:
         notes = _Footnotes()
         rows = tuple(tuple(self._cells(row, columns, notes)) for row in table.rows)
         numeric = [bool(rows) and all(row[i][0].numeric or row[i][0].missing for row in rows) for i in range(width)]
-        titles = tuple((self._named(shown(c.title or c.name)), wide) for c, wide in zip(columns, numeric, strict=True))
+        names = [self._named(shown(column.title or column.name)).replace(" = ", _EQUALS) for column in columns]
         return TableView(
             id=self.id("table", *place, table.name),
             title=shown(table.title or table.name),
-            columns=titles,
+            columns=tuple(zip(names, numeric, strict=True)),
             rows=rows,
             footnotes=tuple((letter, reason) for reason, letter in notes.letters.items()),
             about=tuple(_about(table)),
@@ -134,7 +135,7 @@ class Blocks:
         for cell, column in zip_longest(row, columns):
             made = show("" if len(row) < len(columns) and cell is None else cell, column.unit)
             if isinstance(cell, str):
-                made = Shown(self._named(made.text))
+                made = replace(made, text=self._named(made.text))
             yield made, notes.letter(made.reason)
 
     def _estimates(self, section: Section, estimates: Sequence[Estimate]) -> TableView:

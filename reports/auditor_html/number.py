@@ -6,6 +6,7 @@ Invariant: a missing value is a word with its reason, never a number; nothing is
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 from auditor.findings import Cell, Estimate, Unit
@@ -14,13 +15,14 @@ from auditor_html.text import shown
 __all__ = ["Shown", "number_text", "show"]
 
 _USUAL_LEVEL = 0.95
+_LONG_WORD = re.compile(r"[^\s-]{25}")
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
     """A cell to look at. ``interval`` and ``n`` are empty where there are none; ``sort`` orders a column.
 
-    ``missing``: there is no value, and ``text`` and ``reason`` say so.
+    ``missing``: there is no value, and ``text`` and ``reason`` say so. ``unbroken``: a word in it must be broken to fit.
     """
 
     text: str
@@ -30,6 +32,7 @@ class Shown:
     sort: str = ""
     numeric: bool = False
     missing: bool = False
+    unbroken: bool = False
 
 
 def show(cell: Cell, unit: Unit) -> Shown:
@@ -41,15 +44,16 @@ def show(cell: Cell, unit: Unit) -> Shown:
     if isinstance(cell, bool):
         return Shown("yes" if cell else "no")
     if isinstance(cell, str):
-        return Shown(shown(cell))
+        return Shown(shown(cell), unbroken=_LONG_WORD.search(cell) is not None)
     return Shown(number_text(cell, unit), sort=_sort(cell), numeric=True, missing=not math.isfinite(cell))
 
 
 def _estimate(found: Estimate) -> Shown:
     reason = shown(found.reason)
     if found.value is None:
-        word = "n/a" if reason.startswith("n/a") else "unknown"
-        return Shown(word, n=f"n = {found.n}", reason=reason.removeprefix("n/a").strip(" :()") or "", missing=True)
+        if reason.startswith("n/a"):
+            return Shown("n/a", reason=reason.removeprefix("n/a").strip(" :()"), missing=True)
+        return Shown("unknown", n=f"n = {found.n:,}", reason=reason, missing=True)
     return Shown(
         text=number_text(found.value, found.unit),
         interval=_interval(found),

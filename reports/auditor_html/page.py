@@ -11,7 +11,7 @@ from typing import Any
 
 from auditor.analysis import SystemRow
 from auditor.findings import Cell, Column, Table
-from auditor.penalty.block import CONFLICT_MARK, system_title
+from auditor.penalty.block import system_title
 from auditor.protocol import Skeleton
 from auditor.wording import ASSURANCE, GLOSSARY, METHOD_LIMITS, SIGNATURE_LIMITS, Term
 from auditor.writer import ReportData
@@ -33,11 +33,12 @@ _DISCLOSURE = {
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """All parts of the page. ``facts`` and ``disclosure``: (what, what is known of it)."""
+    """All parts of the page. ``facts``, ``digests``, ``disclosure``: (what, what is known of it)."""
 
     name: str
     public: bool
     facts: tuple[tuple[str, str], ...]
+    digests: tuple[tuple[str, str], ...]
     warnings: tuple[str, ...]
     first: SectionView | None
     summary: TableView | None
@@ -72,6 +73,7 @@ def build_page(data: ReportData) -> Page:
         name=shown(str(data.protocol.get("name", "audit"))),
         public=data.public,
         facts=tuple(_facts(data)),
+        digests=tuple(_digests(data.findings.operations)),
         warnings=tuple(_warnings(data)),
         first=None if data.first_page is None else blocks.section(data.first_page),
         summary=None if summary is None else blocks.table(summary, sortable=False),
@@ -98,11 +100,15 @@ def _facts(data: ReportData) -> Iterator[tuple[str, str]]:
         yield "Judges", shown(", ".join(f"{seat['name']} ({seat['family']})" for seat in judges))
     ended = [str(end.get("time")) for end in _list(operations.get("ended"))]
     if ended:
-        yield "Asked until", ", ".join(ended)
+        yield "Asked until", ", ".join(time.replace("T", " ").replace("+00:00", " UTC") for time in ended)
+
+
+def _digests(operations: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What ties the page to its run."""
     if operations.get("protocol"):
-        yield "Protocol", str(operations["protocol"])
+        yield "Protocol", shown(str(operations["protocol"]))
     for seal in _list(operations.get("seals"))[-1:]:
-        yield "Ledger", f"{seal.get('count')} entries, head {seal.get('head')}"
+        yield "Ledger", shown(f"{seal.get('count')} entries, head {seal.get('head')}")
 
 
 def _times(repeats: object) -> str:
@@ -161,7 +167,7 @@ def _disclosures(data: ReportData, systems: Sequence[SystemRow]) -> Iterator[str
     for row in systems:
         title = shown(system_title(row))
         if row.role_conflicts:
-            yield shown(f"{title} {CONFLICT_MARK} shares a model or family with: {', '.join(row.role_conflicts)}.")
+            yield shown(f"{title} shares a model or family with: {', '.join(row.role_conflicts)}.")
         if row.traits.simulated:
             yield shown(f"{title}: {row.traits.simulated}. Its figures say nothing about a product.")
         if not row.traits.takes_system_prompt:

@@ -133,7 +133,7 @@ def _plane(plot: Plot) -> Drawing:
     xs = [
         float(value) for s in plot.series for p in s.points for value in (p.x, p.x_low, p.x_high) if value is not None
     ]
-    x_scale = _padded(Scale.over(xs, _LEFT, _WIDTH - _RIGHT), xs)
+    x_scale = _padded(Scale.over(xs, _LEFT, _WIDTH - _RIGHT), xs if plot.kind == "line" else ())
     y_scale = Scale.over(_values(plot), bottom, _TOP)
     _vertical_grid(drawing, x_scale, plot.x_unit, plot.x_title, _TOP, bottom, lines=False)
     _horizontal_grid(drawing, y_scale, plot.y_unit, plot.y_title)
@@ -145,13 +145,11 @@ def _plane(plot: Plot) -> Drawing:
 
 
 def _padded(scale: Scale, xs: Sequence[float]) -> Scale:
-    """Room at both ends for whiskers that stand beside each other; few distinct x are the ticks."""
+    """Room at both ends, for markers and for whiskers that stand beside each other; few distinct ``xs`` are ticks."""
     distinct = tuple(sorted(set(xs)))
-    if len(distinct) > _FEW_X:
-        return scale
-    ticks = distinct if 1 < len(distinct) else scale.ticks
+    ticks = distinct if 1 < len(distinct) <= _FEW_X else scale.ticks
     low, high = min(ticks), max(ticks)
-    pad = (high - low) * 0.06
+    pad = (high - low) * 0.05
     return Scale(low - pad, high + pad, scale.start, scale.end, ticks)
 
 

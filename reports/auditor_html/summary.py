@@ -49,6 +49,7 @@ def summary_table(findings: Findings, titles: Sequence[str]) -> Table | None:
         *_measure_rows(section, titles),
         *_operation_rows(findings, titles),
     ]
+    rows = [(str(row[0]).replace(" = ", "\u00a0=\u00a0"), *row[1:]) for row in rows]
     columns = (Column("measure", "Measure"), *(Column(f"system_{i}", title) for i, title in enumerate(titles)))
     return Table("summary", "Summary", columns, tuple(rows))
 
@@ -86,7 +87,7 @@ def _rank(cells: Sequence[Cell] | None) -> Cell:
     if cells is None or cells[0] is None:
         return None
     rank, best, worst = cells
-    return str(rank) if best == worst or best is None else f"{rank} ({best} to {worst} cannot be told apart)"
+    return str(rank) if best == worst or best is None else f"{rank} (could be {best} to {worst})"
 
 
 def _measure_rows(section: Section, titles: Sequence[str]) -> Iterator[tuple[Cell, ...]]:

@@ -78,6 +78,8 @@ def _remove_old(folder: Path) -> None:
         for path in folder.iterdir():
             if _OURS.fullmatch(path.name) and path.is_file():
                 path.unlink()
+        if not any(folder.iterdir()):
+            folder.rmdir()
 
 
 def _write_beside(

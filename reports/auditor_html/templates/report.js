@@ -122,12 +122,12 @@
     { title: "Trial", value: (row) => row[F.key] },
     { title: "System", value: systemName },
     { title: "Question", value: (row) => wording(row) ?? questionName(row) },
-    { title: "Questions", value: kindOf },
-    { title: "Repeat", value: (row) => (row[F.repeat] === null ? "" : row[F.repeat] + 1), number: true },
+    { title: "Answer", value: answerText, texts: true },
     { title: "State", value: (row) => words(row[F.state]) },
     { title: "Score", value: scoreOf, number: true },
     { title: "Votes", value: votesText },
-    { title: "Answer", value: answerText, texts: true },
+    { title: "Kind", value: kindOf },
+    { title: "Repeat", value: (row) => (row[F.repeat] === null ? "" : row[F.repeat] + 1), number: true },
   ];
   const shownColumns = () => COLUMNS.filter((column) => !(column.texts && data.public));
 
@@ -161,18 +161,18 @@
   }
 
   function rowCells(row) {
-    const cells = [
+    const answer = make("td", {}, make("div", { class: "excerpt", dir: "auto" }, answerText(row).slice(0, 240)));
+    return [
       make("th", { scope: "row" }, make("a", { href: route(row) }, shortKey(row))),
       make("td", {}, make("bdi", {}, systemName(row))),
       make("td", {}, make("div", { class: "excerpt", dir: "auto" }, (wording(row) ?? questionName(row)).slice(0, 200))),
-      make("td", {}, kindOf(row)),
-      make("td", { class: "number" }, row[F.repeat] === null ? "" : String(row[F.repeat] + 1)),
+      data.public ? null : answer,
       make("td", {}, stateMark(row)),
       make("td", { class: "number" }, scoreText(row)),
       make("td", {}, votesText(row)),
-    ];
-    if (!data.public) cells.push(make("td", {}, make("div", { class: "excerpt", dir: "auto" }, answerText(row).slice(0, 240))));
-    return cells;
+      make("td", {}, kindOf(row)),
+      make("td", { class: "number" }, row[F.repeat] === null ? "" : String(row[F.repeat] + 1)),
+    ].filter(Boolean);
   }
 
   function showRows() {
