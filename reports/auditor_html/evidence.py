@@ -1,6 +1,6 @@
 """Evidence: the first characters of it in the page, and all of it in files beside the page.
 
-Invariant: *not reported*, *reported, none* and *withheld* stay three things; what is left out is counted.
+Invariant: what is left out of the page is counted, and what was not reported is not an empty text.
 """
 
 from __future__ import annotations
@@ -31,11 +31,9 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one trial's reply reported. ``chunks`` and ``citations``: None is not reported."""
+    """What one trial's reply reported: retrieved passages, then citations."""
 
     passages: tuple[Passage, ...]
-    chunks: int | None
-    citations: int | None
 
     def for_page(self) -> dict[str, object]:
         """The part that stands in the page, as its script reads it."""
@@ -54,15 +52,10 @@ def read_evidence(text: str) -> Evidence:
     """Evidence as a run recorded it. What has another form is one passage: its text as it stands."""
     try:
         body = json.loads(text)
-        chunks, citations = body["chunks"], body["citations"]
-        passages = (*_passages("retrieved", chunks, "text"), *_passages("cited", citations, "quote"))
+        passages = (*_passages("retrieved", body["chunks"], "text"), *_passages("cited", body["citations"], "quote"))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return Evidence((Passage("retrieved", None, shown(text), None),), None, None)
-    return Evidence(passages, _count(chunks), _count(citations))
-
-
-def _count(listed: list[Any] | None) -> int | None:
-    return None if listed is None else len(listed)
+        return Evidence((Passage("retrieved", None, shown(text), None),))
+    return Evidence(passages)
 
 
 def _passages(kind: str, listed: list[dict[str, Any]] | None, text: str) -> Iterator[Passage]:

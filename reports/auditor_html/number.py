@@ -22,7 +22,7 @@ _LONG_WORD = re.compile(r"[^\s-]{25}")
 class Shown:
     """A cell to look at. ``interval`` and ``n`` are empty where there are none; ``sort`` orders a column.
 
-    ``missing``: there is no value, and ``text`` and ``reason`` say so. ``unbroken``: a word in it must be broken to fit.
+    ``missing``: there is no value, and ``text`` and ``reason`` say so. ``unbroken``: a long word is in it.
     """
 
     text: str

@@ -65,7 +65,7 @@
 
   let opened = [];
   window.addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("main details:not([open])")];
+    opened = [...document.querySelectorAll("header details:not([open]), main details:not([open])")];
     opened.forEach((details) => { details.open = true; });
   });
   window.addEventListener("afterprint", () => opened.forEach((details) => { details.open = false; }));
@@ -367,7 +367,8 @@
         ["System", systemName(row)], ["Score", row[F.score] === null ? "none: not scored" : scoreText(row)],
         ["Question", questionName(row)], ["Kind", kindOf(row)], ["Source of the question", question.source],
         ["Documents that hold the answer", (question.gold ?? []).join("\n")], ["Tags", (question.tags ?? []).join(", ")],
-        ["Wording", row[F.form]], ["Documents asked over", row[F.variant]],
+        ["Wording", Object.keys(question.forms).length > 1 ? row[F.form] : null],
+        ["Variant of the documents", row[F.variant] === "base" ? null : row[F.variant]],
         ["Repeat", row[F.repeat] === null ? null : row[F.repeat] + 1], ["Why", row[F.detail]],
         ["Flags", (row[F.flags] ?? []).join(", ")], ...rest,
       ]),
