@@ -8,7 +8,7 @@ that of the skeleton with its salted commitments and differs between runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, fields
 from decimal import Decimal
 from typing import Any
@@ -143,16 +143,14 @@ class Skeleton:
                     contract=Contract(condition["contract"]),
                     traits=traits,
                     condition=dict(condition["tags"]),
-                    role_conflicts=self._conflicts(traits),
+                    role_conflicts=self._conflicts({*system.get("families", ()), *filter(None, (traits.family,))}),
                 )
             )
         return tuple(rows)
 
-    def _conflicts(self, traits: SystemTraits) -> tuple[str, ...]:
-        """Seats that share the family of a system's generator (METHODS §2, Panel)."""
-        if traits.family is None:
-            return ()
-        return tuple(f"{seat.kind}:{seat.name}" for seat in self.labellers() if seat.family == traits.family)
+    def _conflicts(self, families: Collection[str]) -> tuple[str, ...]:
+        """Seats that share a family of a system's generator (METHODS §2, Panel)."""
+        return tuple(f"{seat.kind}:{seat.name}" for seat in self.labellers() if seat.family in families)
 
     def questions(self) -> tuple[QuestionRow, ...]:
         """One row a question, without wording."""
