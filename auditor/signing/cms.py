@@ -8,6 +8,7 @@ bytes that mean nothing to it, and a changed byte there would go unseen (DESIGN 
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +18,7 @@ from asn1crypto import algos, cms, core, tsp  # type: ignore[import-untyped] # t
 from asn1crypto import x509 as asn1
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.utils import CryptographyDeprecationWarning
 
 from auditor.errors import AuditorError, SignatureError
 from auditor.signing.certificate import ancestry, check_path, der_of, is_self_signed
@@ -34,6 +36,7 @@ __all__ = [
 
 DIGEST: Final = "sha256"
 _TOKEN_DIGESTS: Final = frozenset({"sha256", "sha384", "sha512"})
+_HEX_DIGITS: Final = b"0123456789ABCDEF"
 _TOKEN_ATTRIBUTE: Final = "signature_time_stamp_token"  # noqa: S105 - the name of a CMS attribute
 
 Value = TypeVar("Value")
@@ -160,6 +163,8 @@ def read_signature(contents: bytes, document_digest: bytes) -> Signature:
 
 
 def _read_signature(contents: bytes, document_digest: bytes) -> Signature:
+    if contents.strip(_HEX_DIGITS):
+        raise SignatureError("/Contents is not written in upper-case hexadecimal digits")
     parts = _parts(bytes.fromhex(contents.decode("ascii")), "data")
     token = _token_of(parts)
     rebuilt = assembled(parts.certificates, parts.signer, parts.attributes, parts.signature, token)
@@ -188,7 +193,7 @@ def _parts(der: bytes, kind: str) -> _Parts:
     (info,) = data["signer_infos"]
     if content["content_type"].native != kind:
         raise SignatureError(f"the signature is over {content['content_type'].native}, not {kind}")
-    loaded = [x509.load_der_x509_certificate(choice.chosen.untag().dump()) for choice in data["certificates"]]
+    loaded = [_certificate(choice.chosen.untag().dump()) for choice in data["certificates"]]
     attributes = cms.CMSAttributes.load(info["signed_attrs"].untag().dump())
     return _Parts(
         certificates=tuple(loaded),
@@ -199,6 +204,13 @@ def _parts(der: bytes, kind: str) -> _Parts:
         unsigned=None if info["unsigned_attrs"] is core.VOID else info["unsigned_attrs"],
         content=None if kind == "data" else bytes(content["content"]),
     )
+
+
+def _certificate(der: bytes) -> x509.Certificate:
+    """Strictly: what the library only warns of is refused, and nobody's screen is written to."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CryptographyDeprecationWarning)
+        return x509.load_der_x509_certificate(der)
 
 
 def _signed_data(der: bytes) -> Any:
@@ -240,10 +252,14 @@ def _token_of(parts: _Parts) -> bytes | None:
 
 
 def _check_integrity(parts: _Parts, kind: str, content_digest: bytes) -> None:
+    from pyhanko.sign.validation.errors import SignatureValidationError
     from pyhanko.sign.validation.generic_cms import validate_sig_integrity
 
     info = _signed_data(_message(parts))["signer_infos"][0]
-    intact, valid = validate_sig_integrity(info, _asn1(parts.signer), kind, content_digest)
+    try:
+        intact, valid = validate_sig_integrity(info, _asn1(parts.signer), kind, content_digest)
+    except SignatureValidationError as error:
+        raise SignatureError(f"the signature does not hold: {error.failure_message}") from error
     if not intact:
         raise SignatureError("what is signed has another digest: it was changed after it was signed")
     if not valid:

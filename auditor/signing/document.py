@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BytesIO
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from pyhanko.pdf_utils import generic
 from pyhanko.pdf_utils.reader import PdfFileReader
@@ -65,8 +65,13 @@ def _open_document(data: bytes, envelope: Envelope, limits: Mapping[str, int]) -
     signature = _only_signature(reader)
     _check_signature(signature, envelope)
     _check_certification(reader, signature)
-    reason = signature.sig_object.get("/Reason", "")
+    reason = _item(signature.sig_object, "/Reason", "")
     return Document(_claimed_time(signature), str(reason)[:500], _attachments(reader, limits))
+
+
+def _item(holder: generic.DictionaryObject, key: str, default: Any) -> Any:
+    """An entry, looked up where it is only referred to (``get`` would return the reference)."""
+    return holder[key] if key in holder else default
 
 
 def _only_signature(reader: PdfFileReader) -> EmbeddedPdfSignature:
@@ -86,14 +91,14 @@ def _check_signature(signature: EmbeddedPdfSignature, envelope: Envelope) -> Non
         raise SignatureError("the signature field holds another signature than the one over the file")
     if signature.evaluate_signature_coverage() is not SignatureCoverageLevel.ENTIRE_FILE:
         raise SignatureError("the signature does not cover the entire file")
-    stated = (signature.sig_object_type, signature.sig_object.get("/SubFilter"))
+    stated = (signature.sig_object_type, _item(signature.sig_object, "/SubFilter", None))
     if stated != ("/Sig", SUB_FILTER):
         raise SignatureError("the signature is not of the kind that a report is signed with")
 
 
 def _check_certification(reader: PdfFileReader, signature: EmbeddedPdfSignature) -> None:
-    references = signature.sig_object.get("/Reference", ())
-    permissions = reader.root.get("/Perms", {})
+    references = _item(signature.sig_object, "/Reference", ())
+    permissions = _item(reader.root, "/Perms", {})
     if len(references) != 1 or signature.docmdp_level is not MDPPerm.NO_CHANGES:
         raise SignatureError("the signature does not forbid all changes (DocMDP)")
     certified = permissions.raw_get("/DocMDP") if set(permissions) == {"/DocMDP"} else None
@@ -110,13 +115,16 @@ def _claimed_time(signature: EmbeddedPdfSignature) -> datetime:
 
 
 def _attachments(reader: PdfFileReader, limits: Mapping[str, int]) -> dict[str, bytes]:
-    names = reader.root.get("/Names", {}).get("/EmbeddedFiles", {}).get("/Names", ())
+    tree = _item(_item(reader.root, "/Names", {}), "/EmbeddedFiles", {})
+    names = _item(tree, "/Names", ())
+    if "/Kids" in tree:
+        raise SignatureError("the attachments are listed in a way that a report does not use")
     if len(names) > 2 * _MAX_ATTACHMENTS:
         raise SignatureError(f"there are {len(names) // 2} attachments in the file")
     found: dict[str, bytes] = {}
     for number in range(0, len(names), 2):
         name, entry = str(names[number]), names[number + 1]
-        if name in found or name not in limits or {str(entry["/F"]), str(entry.get("/UF", name))} != {name}:
+        if name in found or name not in limits or {str(entry["/F"]), str(_item(entry, "/UF", name))} != {name}:
             raise SignatureError(f"there is an attachment that does not belong to a report ({name[:80]!r})")
         found[name] = _inflated(entry["/EF"]["/F"], limits[name], name)
     return found
@@ -124,7 +132,7 @@ def _attachments(reader: PdfFileReader, limits: Mapping[str, int]) -> dict[str, 
 
 def _inflated(stream: generic.StreamObject, limit: int, name: str) -> bytes:
     """The bytes of an attached file, of which no more than ``limit`` ever stand in memory."""
-    if stream.get("/Filter") != "/FlateDecode" or "/DecodeParms" in stream:
+    if _item(stream, "/Filter", None) != "/FlateDecode" or "/DecodeParms" in stream:
         raise SignatureError(f"the attachment {name} is packed in an unknown way")
     inflater = zlib.decompressobj()
     data = inflater.decompress(stream.encoded_data, limit + 1)

@@ -14,11 +14,12 @@ from pyhanko.pdf_utils.embed import EmbeddedFileObject, FileSpec, embed_file
 from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 from pyhanko.pdf_utils.misc import PdfError
 from pyhanko.sign.fields import MDPPerm, SigFieldSpec, SigSeedSubFilter
+from pyhanko.sign.general import SigningError
 from pyhanko.sign.signers.cms_embedder import PdfCMSEmbedder, SigIOSetup, SigMDPSetup, SigObjSetup
 from pyhanko.sign.signers.pdf_byterange import SignatureObject
 
 from auditor.errors import SignatureError
-from auditor.signing.certificate import der_of, name_of
+from auditor.signing.certificate import name_of
 from auditor.signing.cms import DIGEST, assembled, signed_attributes
 from auditor.signing.keys import SigningKey
 from auditor.signing.timestamp import Authority
@@ -30,9 +31,7 @@ THROWAWAY_REASON: Final = (
     "Signed with a key made in memory for this one report: shows that nothing was changed since, not who signed"
 )
 _FIELD: Final = "Signature"
-_SIGNATURE_BYTES: Final = 2560  # more than any key of 16,384 bits needs, with the attributes and a name around it
-_NAMED_BYTES: Final = 64  # what the signed attributes say of a certificate
-_TOKEN_BYTES: Final = 2**14
+_SPARE_BYTES: Final = 256  # tokens and ECDSA signatures of one key differ a little in length
 
 
 def sign_pdf(
@@ -49,19 +48,19 @@ def sign_pdf(
             embedded = EmbeddedFileObject.from_file_data(writer, data, mime_type="application/json")
             embed_file(writer, FileSpec(name, file_name=name, embedded_data=embedded))
         return _signed(writer, key, now, authority)
-    except PdfError as error:
+    except (PdfError, SigningError) as error:
         raise SignatureError(f"the file cannot be signed: {error}") from error
 
 
 def _signed(writer: IncrementalPdfFileWriter, key: SigningKey, now: datetime, authority: Authority | None) -> bytes:
-    certificates = sum(len(der_of(certificate)) + _NAMED_BYTES for certificate in key.certificates)
-    reserved = _SIGNATURE_BYTES + certificates + (_TOKEN_BYTES if authority else 0)
+    """Signed twice: room is made for the length that a trial has."""
+    trial = _message(bytes(32), key, authority)
     placeholder = SignatureObject(
         timestamp=now.astimezone(UTC),
         name=name_of(key.certificates[0]),
         reason=THROWAWAY_REASON if key.throwaway else REASON,
         subfilter=SigSeedSubFilter.PADES,
-        bytes_reserved=2 * reserved,
+        bytes_reserved=2 * (len(trial) + _SPARE_BYTES),
     )
     steps = PdfCMSEmbedder(new_field_spec=SigFieldSpec(_FIELD)).write_cms(_FIELD, writer)
     next(steps)
@@ -77,6 +76,4 @@ def _message(document_digest: bytes, key: SigningKey, authority: Authority | Non
     attributes = signed_attributes(document_digest, key.certificates)
     signature = key.sign(attributes.dump())
     token = None if authority is None else authority(signature)
-    if token is not None and len(token) > _TOKEN_BYTES:
-        raise SignatureError(f"the timestamp has {len(token)} bytes; a report holds at most {_TOKEN_BYTES}")
     return assembled(key.certificates, key.certificates[0], attributes, signature, token)
