@@ -131,12 +131,13 @@ class Scale:
     def over(cls, values: list[float], start: float, end: float, count: int = 5) -> Scale:
         """A scale that holds all values, with round ticks."""
         low, high = (min(values), max(values)) if values else (0.0, 1.0)
-        if high - low < 1e-9 * max(1.0, abs(high)):
-            pad = abs(high) / 2 or 0.5
+        size = max(abs(low), abs(high))
+        if high - low <= max(1e-9 * size, 1e-12):
+            pad = size / 2 if size > 1e-9 else 0.5
             low, high = low - pad, high + pad
         step = _round_step((high - low) / count)
         first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-        ticks = tuple(round(i * step, 12) for i in range(first, last + 1))
+        ticks = tuple(float(f"{i * step:.12g}") for i in range(first, last + 1))
         return cls(ticks[0], ticks[-1], start, end, ticks)
 
     def at(self, value: float) -> float:

@@ -22,6 +22,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 58.0, 16.0, 14.0, 48.0
 _NAME_CHARACTERS = 60
 _TRACK, _ROW_HEAD, _ROW_GAP = 15.0, 22.0, 12.0
 _MOST_ROWS = 60  # beyond this a drawing says less than its table
+_TICK_ROOM = 30.0
 _FEW_X = 8  # as many distinct x are ticks of their own
 
 
@@ -149,7 +150,7 @@ def _padded(scale: Scale, xs: Sequence[float]) -> Scale:
     distinct = tuple(sorted(set(xs)))
     ticks = distinct if 1 < len(distinct) <= _FEW_X else scale.ticks
     low, high = min(ticks), max(ticks)
-    pad = (high - low) * 0.05
+    pad = max((high - low) * 0.05, 1e-12)
     return Scale(low - pad, high + pad, scale.start, scale.end, ticks)
 
 
@@ -179,11 +180,14 @@ def _values(plot: Plot) -> list[float]:
 def _vertical_grid(
     drawing: Drawing, scale: Scale, unit: Unit, title: str, top: float, bottom: float, lines: bool = True
 ) -> None:
+    free = -_TICK_ROOM
     for tick in scale.ticks:
         x = scale.at(tick)
         if lines:
             drawing.lines.append(Line(x, top, x, bottom, "zero" if tick == 0 else "grid"))
-        drawing.labels.append(Label(x, bottom + 17, _tick(tick, unit), "middle"))
+        if x >= free:
+            drawing.labels.append(Label(x, bottom + 17, _tick(tick, unit), "middle"))
+            free = x + _TICK_ROOM
     drawing.lines.append(Line(scale.start, bottom, scale.end, bottom, "axis"))
     drawing.labels.append(Label((scale.start + scale.end) / 2, bottom + 38, _short(title), "middle", "axis-title"))
 

@@ -133,7 +133,7 @@ class Browser:
     def press(self, key: str, text: str = "") -> None:
         """Press and release a key on what has the focus."""
         code = {"Tab": 9, "Enter": 13, " ": 32}.get(key, 0)
-        shared = {"key": key, "windowsVirtualKeyCode": code, "code": "Space" if key == " " else key}
+        shared: dict[str, Any] = {"key": key, "windowsVirtualKeyCode": code, "code": "Space" if key == " " else key}
         self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **shared)
         self.call("Input.dispatchKeyEvent", type="keyUp", **shared)
 
