@@ -174,7 +174,10 @@ def _read_signature(contents: bytes, document_digest: bytes) -> Signature:
         raise SignatureError(f"the digest is {parts.digest}, not {DIGEST}")
     _check_integrity(parts, "data", document_digest)
     timestamp = None if token is None else read_token(token, parts.signature)
-    return Signature(_bound_path(parts), timestamp)
+    path = _bound_path(parts)
+    if not all(any(_is_named(c, [name]) for c in parts.certificates) for name in _named(parts)):
+        raise SignatureError("a certificate that the signature names was taken out of it")
+    return Signature(path, timestamp)
 
 
 def _ours(read: Callable[[], Value]) -> Value:
