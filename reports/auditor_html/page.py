@@ -16,7 +16,7 @@ from auditor.protocol import Skeleton
 from auditor.wording import ASSURANCE, GLOSSARY, METHOD_LIMITS, SIGNATURE_LIMITS, Term
 from auditor.writer import ReportData
 from auditor_html.block import Blocks, FigureView, NoteView, SectionView, TableView
-from auditor_html.summary import headline_plots, operations_table, summary_table
+from auditor_html.summary import headline_plots, operations_table, summary_table, summary_warnings
 from auditor_html.text import shown
 
 __all__ = ["Page", "build_page", "system_titles"]
@@ -42,6 +42,7 @@ class Page:
     warnings: tuple[str, ...]
     first: SectionView | None
     summary: TableView | None
+    summary_notes: tuple[NoteView, ...]
     figures: tuple[FigureView, ...]
     sections: tuple[SectionView, ...]
     operations: tuple[TableView | NoteView, ...]
@@ -77,6 +78,7 @@ def build_page(data: ReportData) -> Page:
         warnings=tuple(_warnings(data)),
         first=None if data.first_page is None else blocks.section(data.first_page),
         summary=None if summary is None else blocks.table(summary, sortable=False),
+        summary_notes=tuple(NoteView("warning", shown(note.text)) for note in summary_warnings(data.findings)),
         figures=tuple(blocks.plot(plot, name) for name, plot in headline_plots(data.findings)),
         sections=tuple(blocks.section(section) for section in data.findings.sections),
         operations=tuple(_operations(data, blocks, titles)),

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from auditor.findings import Cell, Column, Estimate, Findings, Section, Table, Unit
+from auditor.findings import Cell, Column, Estimate, Findings, Note, NoteKind, Section, Table, Unit
 from auditor_html.number import number_text
 from auditor_html.plot import Plot, PlotSeries, Point
 
-__all__ = ["headline_plots", "operations_table", "summary_table"]
+__all__ = ["headline_plots", "operations_table", "summary_table", "summary_warnings"]
 
 _PENALTY = "penalty"
 _MEASURES = (
@@ -30,6 +30,13 @@ _OF_BENCHMARK = frozenset({"wrong", "accuracy_when_answering", "attempt", "abste
 
 def _section(findings: Findings) -> Section | None:
     return next((section for section in findings.sections if section.name == _PENALTY), None)
+
+
+def summary_warnings(findings: Findings) -> tuple[Note, ...]:
+    """Warnings of the core's section: what the summary takes from its tables, they hold of too."""
+    section = _section(findings)
+    blocks = section.blocks if section is not None else ()
+    return tuple(block for block in blocks if isinstance(block, Note) and block.kind is NoteKind.WARNING)
 
 
 def _table(section: Section | None, name: str) -> Table | None:

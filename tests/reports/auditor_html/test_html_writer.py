@@ -173,6 +173,13 @@ def test_headline_is_put_together_from_the_findings(report: Path) -> None:
     assert "0.0 %" not in rows["Canary violations: knowledge gap"][2]
 
 
+def test_bounds_are_announced_where_they_lead(report: Path) -> None:
+    """Where bounds over excluded trials stand in place of intervals, the summary says so, as the section does."""
+    summary = page_of(report).split('<section id="summary">')[1].split("</section>")[0]
+    assert "the headline shows bounds over what those trials might have been" in "".join(Reader(summary).text)
+    assert "bounds over excluded trials" in summary
+
+
 def test_systems_are_marked_wherever_they_are_named(tmp_path: Path, rich: Run, report: Path) -> None:
     """No cell of any table, and no series, names a simulated system or one with a role conflict without its mark."""
     cells = [cell.strip() for row in Reader(page_of(report)).rows for cell in row]
