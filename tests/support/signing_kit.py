@@ -74,6 +74,17 @@ class Identity:
         return SigningKey("test", self.private, self.certificates)
 
 
+KINDS = ("alone", "chain", "stamped", "stamped-chain")
+
+
+@dataclass(frozen=True)
+class Signed:
+    """A signed report and who signed it."""
+
+    data: bytes
+    signer: Identity
+
+
 @cache
 def _private(kind: str, number: int) -> PrivateKey:
     """Keys are made once a process; which one it is decides its number."""
