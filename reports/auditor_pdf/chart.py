@@ -24,6 +24,7 @@ __all__ = ["Bar", "Dot", "Panel", "figure_drawing", "interval_drawing", "scatter
 
 _MAX_LABEL_CHARACTERS = 34
 _MAX_CATEGORIES = 40
+_LARGEST = 1e12  # of what is drawn: beyond it a page has no coordinates
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def _step(span: float) -> float:
 
 
 def _scale(values: Iterable[float], start: float, end: float, around: tuple[float, ...] = ()) -> _Scale:
-    listed = [value for value in (*values, *around) if math.isfinite(value) and abs(value) < 1e12] or [0.0, 1.0]
+    listed = [value for value in (*values, *around) if abs(value) < _LARGEST] or [0.0, 1.0]
     low, high = min(listed), max(listed)
     if high - low < 1e-9 * max(1.0, abs(high)):
         low, high = low - 0.5, high + 0.5
@@ -230,13 +231,13 @@ class _Point:
 
 
 def _known(value: float | None) -> TypeGuard[float]:
-    return value is not None and math.isfinite(value)
+    return value is not None and abs(value) < _LARGEST  # false for what is no number
 
 
 def _across(figure: Figure, start: float, end: float) -> tuple[Callable[[float | str], float], list[tuple[float, str]]]:
     """Where an x stands: on a scale of numbers, or in its place among words."""
     values = list(dict.fromkeys(x for one in figure.series for x in one.x))
-    numbers = [float(x) for x in values if not isinstance(x, str) and math.isfinite(x)]
+    numbers = [float(x) for x in values if not isinstance(x, str) and abs(x) < _LARGEST]
     if figure.kind == "line" and len(numbers) == len(values):
         scale = _scale(numbers, start, end)
         shown = sorted(set(numbers)) if len(set(numbers)) <= 8 else scale.ticks

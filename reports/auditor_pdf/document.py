@@ -5,6 +5,7 @@ Invariant: equal flowables and facts give equal bytes; a page states its number,
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -138,7 +139,9 @@ def _short(text: str, characters: int) -> str:
 def _set_date(canvas: Canvas, moment: datetime) -> None:
     """Give the file the run's date: the library has only the clock or a date of its own."""
     moment = moment.astimezone(UTC)
-    stamp: Any = vars(canvas)["_doc"]._timeStamp
+    document: Any = vars(canvas)["_doc"]
+    document.signature = hashlib.md5(usedforsecurity=False)  # the file's id: of what is in it, not of the environment
+    stamp: Any = document._timeStamp
     parts: Mapping[str, Any] = {
         "t": moment.timestamp(),
         "lt": moment.timetuple(),

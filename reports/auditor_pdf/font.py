@@ -94,17 +94,17 @@ def _bold(path: Path, codes: frozenset[int]) -> Face:
 
 @cache
 def _bold_registered(name: str, path: Path, codes: frozenset[int]) -> Face:
-    font = FontFile(path, lazy=True, recalcTimestamp=False)
     options = subset.Options(layout_features=[], notdef_outline=True, hinting=False)
     options.drop_tables += ["GSUB", "GPOS", "GDEF"]
     cutter = subset.Subsetter(options)
     cutter.populate(unicodes=codes)
-    cutter.subset(font)
-    instance = instantiateVariableFont(font, _BOLD)
-    for record in instance["name"].names:  # the library takes two fonts of one name for one font
-        record.string = f"{record.toUnicode()}-Bold"
     made = BytesIO()
-    instance.save(made)
+    with FontFile(path, lazy=True, recalcTimestamp=False) as font:
+        cutter.subset(font)
+        instance = instantiateVariableFont(font, _BOLD, inplace=True)
+        for record in instance["name"].names:  # the library takes two fonts of one name for one font
+            record.string = f"{record.toUnicode()}-{name}"
+        instance.save(made)
     made.seek(0)
     registerFont(TTFont(name, made))
     return Face(name, codes)

@@ -14,6 +14,7 @@ from auditor.findings import Estimate, Unit
 __all__ = ["EstimateText", "estimate_text", "number_text"]
 
 _MINUS = "−"
+_LARGE = 1e15  # beyond it digits say nothing
 _ONCE = "\u00a0"  # no line breaks here
 
 
@@ -33,6 +34,8 @@ def number_text(value: float, unit: Unit) -> str:
 
 
 def _unsigned(value: float, unit: Unit) -> str:
+    if value >= _LARGE:
+        return f"{value:.4g}"
     if unit is Unit.RATE:
         return f"{100 * value:.1f}{_ONCE}%"
     if unit is Unit.POINTS:
@@ -43,7 +46,7 @@ def _unsigned(value: float, unit: Unit) -> str:
         return f"{value:,.0f}{_ONCE}ms".replace(",", _ONCE) if value >= 10 else f"{value:.3g}{_ONCE}ms"
     if unit is Unit.USD:
         return f"${value:.2f}" if value >= 1 else f"${value:.4g}"
-    return str(int(value)) if float(value).is_integer() and value < 1e15 else f"{value:.4g}"
+    return str(int(value)) if float(value).is_integer() else f"{value:.4g}"
 
 
 def estimate_text(estimate: Estimate, mark: Callable[[str], str]) -> EstimateText:

@@ -93,7 +93,9 @@ def _stretch(text: str, face: str) -> Iterator[Piece]:
     if face:
         yield Piece(text, face)
         return
-    for word in _groups(text):
+    for place, word in enumerate(_groups(text)):
+        if place:
+            yield Piece(" ", "", coded=True)  # a line may break between two of them
         yield Piece(f"‹{' '.join(f'U+{ord(c):04X}' for c in word)}›", "", coded=True, source=word)
 
 

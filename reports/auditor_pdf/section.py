@@ -33,6 +33,7 @@ _PARTS = {
         "panel": "Panel agreement",
     }
 }
+_MAX_NOTE_CHARACTERS = 3000
 _PART_OF_NOTES = {"penalty": "What these numbers do not show"}
 
 
@@ -79,8 +80,8 @@ def note_flowable(setter: Typesetter, note: Note, *, leads: bool = False) -> Flo
     """A note; a result is a sentence of the text itself. ``leads``: nothing but results stands before it."""
     look = NOTE_LOOKS.get(note.kind)
     if look is None:
-        return setter.paragraph(note.text, "lead" if leads else "body", limit=6000)
-    return boxed([setter.paragraph(f"{look.word}. {note.text}", "body", limit=6000)], look)
+        return setter.paragraph(note.text, "lead" if leads else "body", limit=_MAX_NOTE_CHARACTERS)
+    return boxed([setter.paragraph(f"{look.word}. {note.text}", "body", limit=_MAX_NOTE_CHARACTERS)], look)
 
 
 def boxed(inside: Sequence[Flowable], look: NoteLook) -> Flowable:

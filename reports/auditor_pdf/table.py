@@ -24,10 +24,11 @@ __all__ = ["CellText", "facts", "grid", "table_flowables"]
 
 _MAX_ROWS = 400
 _MAX_CELL_CHARACTERS = 240
+_MAX_HEAD_CHARACTERS = 100  # a header stands on every page, so it must leave room
 _WIDEST_WORD, _WIDEST_CELL = 96.0, 230.0  # points
 _PADDING = 8.5
 _NUMBER_WIDTH = 24.0
-_TALLEST_ROW = PAGE[1] - 2 * MARGIN - 80
+_TALLEST = PAGE[1] - 2 * MARGIN - 8  # points for rows on a page
 _MEASURED_ROWS = 120
 _NUMERIC = frozenset({Unit.COUNT, Unit.NUMBER, Unit.MILLISECONDS, Unit.USD, Unit.RATE, Unit.POINTS})
 _INLINE_REASON_CHARACTERS = 14
@@ -211,7 +212,10 @@ def _part(
     ]
     if header:
         heads = [f"{size}_head_right" if column in right else f"{size}_head" for column in columns]
-        titles = [setter.paragraph(header[c], name, limit=limit) for c, name in zip(columns, heads, strict=True)]
+        titles = [
+            setter.paragraph(header[c], name, limit=_MAX_HEAD_CHARACTERS)
+            for c, name in zip(columns, heads, strict=True)
+        ]
         body.insert(0, titles)
     return _Rows(
         body,
@@ -228,7 +232,8 @@ class _Rows(LongTable):
     def split(self, width: float, height: float) -> list[Flowable]:
         """What fits into ``height``, and the rest."""
         heights: list[float] = vars(self)["_rowHeights"]
-        self.splitInRow = int(max(heights, default=0) > _TALLEST_ROW)
+        head, rows = sum(heights[: self.repeatRows]), heights[self.repeatRows :]
+        self.splitInRow = int(head + max(rows, default=0) > _TALLEST)
         parts: list[Flowable] = super().split(width, height)
         return parts
 

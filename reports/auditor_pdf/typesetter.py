@@ -27,6 +27,7 @@ from auditor_pdf.style import CODED, LOOKS, MUTED, Look
 __all__ = ["Heading", "Typesetter", "line_texts", "single_line"]
 
 _LINE_ENDS = re.compile(r"\r\n|[\r\n\v\f\x85\u2028\u2029]")
+_ROOM = 3  # characters shown for each character that may stand: code points take more room than what they stand for
 _BLANKS = re.compile(r"[ \t]+")
 
 
@@ -76,17 +77,22 @@ class Typesetter:
                 self.not_embedded += len(piece.text)
             yield piece
 
-    def clip(self, text: str, limit: int | None) -> tuple[str, str]:
-        """``text`` cut to ``limit`` characters, and what to say of the rest."""
+    def clip(self, text: str, limit: int | None, look: Look) -> tuple[str, str]:
+        """``text`` cut to ``limit`` characters, or fewer where code points take much more room; and what to say of the
+        rest.
+        """
         text = clean_text(text)[0]
-        if limit is None or len(text) <= limit:
+        if limit is None:
+            return text, ""
+        shown = text[:limit] if text[:limit].isascii() else _bounded(text[:limit], self.faces(look), _ROOM * limit)
+        if len(shown) == len(text):
             return text, ""
         self.cut += 1
-        return text[:limit], f" … [{len(text) - limit:,} characters more]".replace(",", "\u00a0")
+        return shown, f" … [{len(text) - len(shown):,} characters more]".replace(",", "\u00a0")
 
     def markup(self, text: str, look: Look, *, limit: int | None = None) -> str:
         """``text`` as the paragraphs' own markup, every sign of it escaped. Line ends stay."""
-        shown, rest = self.clip(text, limit)
+        shown, rest = self.clip(text, limit, look)
         lines = ["".join(_tagged(piece) for piece in self.pieces(line, look)) for line in line_texts(shown)]
         after = f'<font color="{MUTED}">{escape(rest)}</font>' if rest else ""
         return "<br/>".join(lines) + after
@@ -95,7 +101,7 @@ class Typesetter:
         """A paragraph of a text from anywhere."""
         look = LOOKS[name]
         if self.reorder is not None and is_right_to_left(text):
-            shown, rest = self.clip(text, limit)
+            shown, rest = self.clip(text, limit, look)
             lines = [*line_texts(shown), *([rest] if rest else [])]
             return BidiParagraph(lines, look, self._style(name), self._visual, self.reorder)
         made = Paragraph(self.markup(text, look, limit=limit), self._style(name), bulletText=bullet or None)
@@ -107,7 +113,7 @@ class Typesetter:
 
     def heading(self, text: str, level: int) -> Flowable:
         """A heading that contents and outline know."""
-        line, rest = self.clip(single_line(text), 200)
+        line, rest = self.clip(single_line(text), 200, LOOKS[f"h{level + 1}"])
         heading = Heading(level, line + rest, f"h{len(self.headings)}")
         self.headings.append(heading)
         made = self.rich(
@@ -130,6 +136,17 @@ class Typesetter:
 
     def _style(self, name: str) -> ParagraphStyle:
         return _paragraph_style(name, self.faces(LOOKS[name])[0].name)
+
+
+def _bounded(text: str, faces: Sequence[Face], room: int) -> str:
+    """As much of ``text`` as is shown in ``room`` characters."""
+    taken = used = 0
+    for piece in pieces(text, faces):
+        used += len(piece.text)
+        if used > room:
+            return text[: taken if piece.coded else taken + len(piece.text) - (used - room)]
+        taken += len(piece.source) if piece.coded else len(piece.text)
+    return text
 
 
 def _tagged(piece: Piece) -> str:

@@ -33,6 +33,7 @@ __all__ = ["FILE_NAME", "PdfWriter", "pdf_bytes"]
 
 FILE_NAME = "report.pdf"
 _MAX_PASSES = 4
+_MAX_FACT_CHARACTERS = 300
 _LEAST_CONTENTS = 260  # points; with less room the contents begin a page
 _ALWAYS_BOLD = "".join(map(chr, (*range(0x20, 0x7F), *range(0xA1, 0x180)))) + "–—−…‹›“”‘’†•×κΔαβμ≤≥"
 
@@ -72,8 +73,14 @@ def _facts(data: ReportData) -> Facts:
     disclosure = data.protocol.get("disclosure")
     author = str(disclosure.get("run_by") or "") if isinstance(disclosure, dict) else ""
     protocol = str(data.findings.operations.get("protocol") or "")
-    title = f"RAG audit report: {report_title(data)}"
-    return Facts(title, author or "not stated", f"Protocol {protocol}", protocol, times[-1] if times else None)
+    title = f"RAG audit report: {report_title(data)[:_MAX_FACT_CHARACTERS]}"
+    return Facts(
+        title,
+        author[:_MAX_FACT_CHARACTERS] or "not stated",
+        f"Protocol {protocol}",
+        protocol,
+        times[-1] if times else None,
+    )
 
 
 def _bold_characters(data: ReportData) -> frozenset[str]:
