@@ -1,7 +1,7 @@
 """Right-to-left text: lines are broken in the order of reading, then each is put into the order of drawing.
 
-Needs the extra ``arabic``; without it such text is shown by its code points. Invariant: a line that is drawn in another
-order than it is read carries the text as read, for programs that extract or read it out.
+Needs the extra ``arabic``; without it such text is shown by its code points. Invariant: marks of direction in the text
+are shown, never obeyed, so that no text can be drawn in another order than its letters have.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from reportlab.lib.styles import ParagraphStyle
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.platypus import Flowable
 
 from auditor_pdf.script import Piece
-from auditor_pdf.style import CODED, Look
+from auditor_pdf.style import Look
 
 __all__ = ["BidiParagraph", "Reorder", "load_reorder"]
 
@@ -39,11 +38,9 @@ def load_reorder() -> Reorder | None:
 class BidiParagraph(Flowable):
     """Lines with right-to-left text, aligned to the right. Splits between lines."""
 
-    def __init__(
-        self, lines: Sequence[str], look: Look, style: ParagraphStyle, visual: Visual, reorder: Reorder
-    ) -> None:
+    def __init__(self, lines: Sequence[str], look: Look, visual: Visual, reorder: Reorder) -> None:
         super().__init__()
-        self.lines, self.look, self.style, self.visual, self.reorder = list(lines), look, style, visual, reorder
+        self.lines, self.look, self.visual, self.reorder = list(lines), look, visual, reorder
         self.broken: list[str] = []
         self.spaceBefore, self.spaceAfter = look.before, look.after
         self.keepWithNext = look.keep
@@ -68,22 +65,19 @@ class BidiParagraph(Flowable):
         return [self._like(self.broken[:fit]), self._like(self.broken[fit:])]
 
     def draw(self) -> None:
-        """Each line from the right edge, with the text as read beside it."""
+        """Each line, up to the right edge."""
         for number, line in enumerate(self.broken):
             drawn = self._drawn(line)
             x = max(0.0, self.width - self._width(drawn))
             y = self.height - (number + 1) * self.look.leading + (self.look.leading - self.look.size) / 2 + 1
-            code: Any = self.canv
-            code._code.append(f"/Span <</ActualText <FEFF{line.encode('utf-16-be').hex()}>>> BDC")
             for piece in drawn:
                 self.canv.setFont(piece.face, self.look.size)
-                self.canv.setFillColor(CODED if piece.coded else self.look.colour)
+                self.canv.setFillColor(self.look.colour)
                 self.canv.drawString(x, y, piece.text)
                 x += self._width([piece])
-            code._code.append("EMC")
 
     def _like(self, lines: list[str]) -> BidiParagraph:
-        return BidiParagraph(lines, self.look, self.style, self.visual, self.reorder)
+        return BidiParagraph(lines, self.look, self.visual, self.reorder)
 
     def _drawn(self, line: str) -> list[Piece]:
         return self.visual(self.reorder(line), self.look)

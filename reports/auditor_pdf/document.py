@@ -92,6 +92,8 @@ class Document(BaseDocTemplate):
         heading: Heading | None = getattr(flowable, "auditor_heading", None)
         if heading is not None:
             self.after.pages[heading.anchor] = self.page
+            bottom: float = vars(self.frame)["_y"]
+            self.canv.bookmarkPage(heading.anchor, fit="XYZ", left=0, top=bottom + flowable.height + 6)
             shown = "".join(piece.text for piece in self.setter.pieces(heading.text, LOOKS["toc1"]))
             self.canv.addOutlineEntry(shown, heading.anchor, level=heading.level, closed=heading.level > 0)
 

@@ -51,7 +51,7 @@ def load_fonts(bold_characters: Collection[str]) -> Fonts:
     files = _files()
     if TEXT_FACE not in files:
         raise PluginError("the report's font is missing: install fontpkg-noto-sans")
-    regular = tuple(_registered(name, files[name]) for name in (TEXT_FACE, _SYMBOL, _ARABIC) if name in files)
+    regular = tuple(_registered(name, files[name]) for name in (TEXT_FACE, _ARABIC, _SYMBOL) if name in files)
     mono = _registered(_MONO, files[_MONO]) if _MONO in files else regular[0]
     for name in CJK_CODECS:
         _register_cjk(name)

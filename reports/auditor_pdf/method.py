@@ -116,7 +116,7 @@ def _seats(setter: Typesetter, protocol: Mapping[str, Any]) -> Iterator[Flowable
 
 
 def _prompts(setter: Typesetter, data: ReportData) -> Iterator[Flowable]:
-    """Prompts and settings word for word; a public report names their commitments alone."""
+    """Prompts and settings word for word, as far as they are given: a public report is given none."""
     protocol: Mapping[str, Any] = data.protocol
     found = [
         ("Prompt", str(one["name"]), f"condition/{n}/prompt") for n, one in enumerate(protocol.get("conditions") or ())
@@ -124,7 +124,7 @@ def _prompts(setter: Typesetter, data: ReportData) -> Iterator[Flowable]:
     found += [
         ("Settings", str(one["name"]), f"system/{n}/config") for n, one in enumerate(protocol.get("systems") or ())
     ]
-    shown = [(what, name, data.texts[key]) for what, name, key in found if not data.public and key in data.texts]
+    shown = [(what, name, data.texts[key]) for what, name, key in found if key in data.texts]
     if not shown:
         return
     yield setter.heading("Prompts and settings, word for word", 1)

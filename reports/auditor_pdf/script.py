@@ -53,6 +53,7 @@ _KANA = (0x3041, 0x30FF)
 _HANGUL = (0xAC00, 0xD7A3)
 # Scripts whose letters change shape or order with their neighbours; a font's single glyphs do not spell them.
 _SHAPED = ((0x0590, 0x109F), (0x1700, 0x1C7F), (0x1CC0, 0x1CFF), (0xA800, 0xAAFF), (0xABC0, 0xABFF))
+_RIGHT_TO_LEFT = ((0x0590, 0x06FF),)
 _MARKS = ((0x0300, 0x036F), (0x0483, 0x0489), (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF), (0x20D0, 0x20FF), (0xFE20, 0xFE2F))
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _WORDS = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me"})
@@ -139,8 +140,8 @@ def _drawable(character: str, right_to_left: bool) -> bool:
     if unicodedata.bidirectional(character) in ("R", "AL", "AN"):
         return right_to_left
     if category in ("Mn", "Mc", "Me") and not _within(ord(character), _MARKS):
-        return right_to_left and _within(ord(character), ((0x0590, 0x06FF),))
-    return not _within(ord(character), _SHAPED)
+        return right_to_left and _within(ord(character), _RIGHT_TO_LEFT)
+    return not _within(ord(character), _SHAPED) or (right_to_left and _within(ord(character), _RIGHT_TO_LEFT))
 
 
 def _within(code: int, ranges: Sequence[tuple[int, int]]) -> bool:

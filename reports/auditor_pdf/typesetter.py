@@ -102,8 +102,8 @@ class Typesetter:
         look = LOOKS[name]
         if self.reorder is not None and is_right_to_left(text):
             shown, rest = self.clip(text, limit, look)
-            lines = [*line_texts(shown), *([rest] if rest else [])]
-            return BidiParagraph(lines, look, self._style(name), self._visual, self.reorder)
+            lines = [self._codes_out(line, look) for line in [*line_texts(shown), *([rest] if rest else [])]]
+            return BidiParagraph(lines, look, self._visual, self.reorder)
         made = Paragraph(self.markup(text, look, limit=limit), self._style(name), bulletText=bullet or None)
         return made
 
@@ -116,9 +116,7 @@ class Typesetter:
         line, rest = self.clip(single_line(text), 200, LOOKS[f"h{level + 1}"])
         heading = Heading(level, line + rest, f"h{len(self.headings)}")
         self.headings.append(heading)
-        made = self.rich(
-            f'<a name="{heading.anchor}"/>{self.markup(heading.text, LOOKS[f"h{level + 1}"])}', f"h{level + 1}"
-        )
+        made = self.paragraph(heading.text, f"h{level + 1}")
         made.auditor_heading = heading  # type: ignore[attr-defined] # flowables carry what the document asks them for
         return made
 
@@ -130,6 +128,10 @@ class Typesetter:
     def shown(self, text: str, look: Look) -> str:
         """``text`` as a reader will see it, for places that hold plain text."""
         return "".join(piece.text for piece in self.pieces(single_line(text), look))
+
+    def _codes_out(self, line: str, look: Look) -> str:
+        """``line`` with code points in the place of what is not drawn: a mark must not turn its neighbours."""
+        return "".join(piece.text for piece in self.pieces(line, look, right_to_left=True))
 
     def _visual(self, line: str, look: Look) -> list[Piece]:
         return list(self.pieces(line, look, right_to_left=True))

@@ -114,8 +114,8 @@ def _body(setter: Typesetter, data: ReportData) -> Iterator[Flowable]:
     parts.append([*method_flowables(setter, data)])
     parts.append([*operations_flowables(setter, data)])
     parts.append([*transcript_flowables(setter, data)])
-    glossary = [*glossary_flowables(setter)]
-    parts += [[*substitution_flowables(setter)], glossary]
+    parts.append([*substitution_flowables(setter)])  # after all text from data
+    parts.append([*glossary_flowables(setter)])
     for number, part in enumerate(part for part in parts if part):
         if number:
             yield PageBreak()

@@ -73,4 +73,8 @@ def page_pictures(content: bytes, folder: Path, dots_per_inch: int = 50) -> list
     command = [tool, "-gray", "-r", str(dots_per_inch), "report.pdf", "page"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, timeout=60)
     assert done.stderr == "", done.stderr
-    return [Image.open(path) for path in sorted(folder.glob("page-*.pgm"))]
+    pictures = []
+    for path in sorted(folder.glob("page-*.pgm")):
+        with Image.open(path) as picture:
+            pictures.append(picture.copy())
+    return pictures

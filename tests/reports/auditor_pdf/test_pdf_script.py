@@ -8,12 +8,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from auditor.canonical import clean_text
 from auditor.testing.check import HOSTILE_TEXTS
-from auditor_pdf.bidi import load_reorder
+from auditor_pdf.bidi import BidiParagraph, Reorder, load_reorder
+from auditor_pdf.document import Document, Facts, Layout
 from auditor_pdf.font import Fonts, load_fonts
-from auditor_pdf.script import is_right_to_left, pieces
-from pdf_kit import set_text, shown_of, squeezed
+from auditor_pdf.script import pieces
+from auditor_pdf.typesetter import Typesetter
+from pdf_kit import page_texts, set_text, shown_of, squeezed
 
 FONTS: Fonts = load_fonts("abc")
 
@@ -111,14 +112,51 @@ def test_spaces_do_not_hide_a_text() -> None:
     assert len(pages) == 1
 
 
+def test_markup_is_shown_literally() -> None:
+    """What looks like the library's own markup, or like HTML, is text."""
+    text = '<font size="40">big</font> <br/> &lt;b&gt; <a href="x">y</a> </para><para> <seq/> <img src="x"/>'
+    _, pages = set_text(text)
+    assert squeezed(pages[0]) == squeezed(text)
+
+
+def backwards(line: str) -> str:
+    """The order of drawing where every letter goes from right to left."""
+    return line[::-1]
+
+
+def test_right_to_left_lines_are_broken_as_they_are_read() -> None:
+    """Lines are taken from the beginning of the text, none is wider than its place, and a long text goes over pages."""
+    words = [f"{letter}{number}" for number in range(900) for letter in "אבג"] + ["ש" * 400]
+    made = Typesetter(FONTS, backwards).paragraph(" ".join(words))
+    first, rest = made.split(300, 700)
+    assert isinstance(first, BidiParagraph) and isinstance(rest, BidiParagraph)
+    assert first.wrap(300, 700)[1] <= 700
+    rest.wrap(300, 700)
+    assert squeezed("".join([*first.broken, *rest.broken])) == "".join(words)
+    assert all(first._width(first._drawn(line)) <= 300 for line in [*first.broken, *rest.broken])
+    assert len(page_texts(made_of(" ".join(words), backwards))) > 1
+
+
+def test_marks_of_direction_are_shown_not_obeyed() -> None:
+    """A name that an override would turn round is drawn as its letters stand."""
+    setter = Typesetter(FONTS, load_reorder() or str)
+    made = setter.paragraph("\u202egnp.exe\u202c א")
+    made.wrap(400, 800)
+    assert isinstance(made, BidiParagraph)
+    drawn = "".join(piece.text for line in made.broken for piece in made._drawn(line))
+    assert "gnp.exe" in drawn and "U+202E" in drawn and setter.coded == {"\u202e": 1, "\u202c": 1}
+
+
 @pytest.mark.skipif(load_reorder() is None, reason="the extra arabic is not installed")
 def test_right_to_left_is_drawn_with_the_extra() -> None:
-    """With the extra installed Arabic and Hebrew are drawn, lines broken as they are read."""
-    text = "العربية مع English في سطر واحد " * 12 + "שלום עולם"
-    assert is_right_to_left(text)
-    setter, pages = set_text(text)
-    setter.reorder = load_reorder()
-    made = setter.paragraph(clean_text(text)[0])
-    made.wrap(300, 800)
-    assert "‹" not in "".join(piece.text for line in made.broken for piece in made._drawn(line))  # type: ignore[attr-defined] # of the paragraph that the extra brings
-    assert " ".join(made.broken).split() == text.split()  # type: ignore[attr-defined] # the same
+    """With the extra installed Arabic and Hebrew are drawn, and read back as they were written."""
+    text = "العربية، مع English في سطر واحد 42. שלום עולם"
+    read = unicodedata.normalize("NFKC", "".join(page_texts(made_of(text, load_reorder()))))
+    assert "‹" not in read
+    assert all(word in read for word in ("العربية", "English", "سطر", "42", "שלום"))
+
+
+def made_of(text: str, reorder: Reorder | None) -> bytes:
+    """A document of ``text`` alone."""
+    setter = Typesetter(FONTS, reorder)
+    return Document(setter, Facts("", "", "", "", None), Layout()).made([setter.paragraph(text)])
