@@ -51,9 +51,10 @@ def read_wanted(text: str) -> Wanted:
     Colons, spaces, case and ``sha256:`` before it do not matter. Raises ``ConfigurationError`` for anything else.
     """
     path = Path(text)
-    if len(text) < _NAME_CHARACTERS * 30 and path.is_file():
+    if len(text) < _NAME_CHARACTERS * 30 and (path.is_file() or path.is_fifo()):
         try:
-            certificate = load_certificate(path.read_bytes()[:_CERTIFICATE_BYTES])
+            with path.open("rb") as file:
+                certificate = load_certificate(file.read(_CERTIFICATE_BYTES))
         except (OSError, ValueError) as error:
             raise ConfigurationError("holds no certificate in PEM or DER form", file=text) from error
         return Wanted(fingerprint(certificate), certificate)

@@ -275,11 +275,27 @@ def _bound_path(parts: _Parts) -> tuple[x509.Certificate, ...]:
     if not named or not _is_named(parts.signer, named[:1]):
         raise SignatureError("the signed attributes name another certificate than the signer's")
     path = ancestry(parts.signer, parts.certificates)
-    anchored = path if is_self_signed(path[-1]) else ()
+    anchored = _anchored(path)
     for certificate in parts.certificates:
         if certificate not in anchored and not _is_named(certificate, named):
             raise SignatureError("the signature carries a certificate that nothing binds to it")
     return path
+
+
+def _anchored(path: Sequence[x509.Certificate]) -> list[x509.Certificate]:
+    """Certificates in which no byte could be another: signed up to a self-signed one, and in the form of their parts.
+
+    A signature says nothing of what stands beside it in a certificate: the count of unused bits before it, for one.
+    """
+    return [c for c in path if _rebuilt_certificate(c) == der_of(c)] if is_self_signed(path[-1]) else []
+
+
+def _rebuilt_certificate(certificate: x509.Certificate) -> bytes:
+    tbs = asn1.TbsCertificate.load(certificate.tbs_certificate_bytes)
+    algorithm = algos.SignedDigestAlgorithm.load(tbs["signature"].dump())
+    parts = {"tbs_certificate": tbs, "signature_algorithm": algorithm, "signature_value": certificate.signature}
+    der: bytes = asn1.Certificate(parts).dump()
+    return der
 
 
 def _named(parts: _Parts) -> list[tuple[str, bytes]]:
@@ -312,7 +328,7 @@ def _canonical_token(der: bytes) -> bytes:
     parts = _parts(der, "tst_info")
     path = ancestry(parts.signer, parts.certificates)
     named = _named(parts)
-    anchored = path if is_self_signed(path[-1]) else ()
+    anchored = _anchored(path)
     kept = [c for c in parts.certificates if c in anchored or c == parts.signer or _is_named(c, named)]
     return _message(
         _Parts(tuple(kept), parts.signer, parts.digest, parts.attributes, parts.signature, None, parts.content)

@@ -19,7 +19,7 @@ from auditor.signing.check import read_report
 from auditor.signing.cms import assembled, canonical_token, read_signature, read_token, signed_attributes
 from auditor.signing.sign import sign_pdf
 from auditor.signing.timestamp import http_authority
-from signing_kit import NOW, http_stamper, identity, local_authority, small_pdf, stamper, stamper_of
+from signing_kit import NOW, Identity, http_stamper, identity, local_authority, small_pdf, stamper, stamper_of
 
 STAMPING = [ExtendedKeyUsageOID.TIME_STAMPING]
 SIGNATURE = b"any signature"
@@ -181,6 +181,25 @@ def test_chain_without_its_root_is_left_out() -> None:
     source.certs_to_embed = source.certs_to_embed[:1]
     made = token(source)
     assert read_token(made, SIGNATURE).path == (own.certificate,)
+
+
+def even_root() -> Identity:
+    """A root whose signature ends with a bit that is not set, so that its count of unused bits may lie."""
+    while True:
+        root = identity("TSA root", number=4, authority=True)
+        if root.certificate.signature[-1] % 2 == 0:
+            return root
+
+
+def test_unused_bits_before_a_signature() -> None:
+    """One byte of a certificate that its issuer's signature does not cover, and that parsers accept with two values."""
+    root = even_root()
+    made = token(stamper_of(identity("TSA", root, number=6, purposes=STAMPING)))
+    place = made.index(b"\x00" + root.certificate.signature)
+    lying = made[:place] + b"\x01" + made[place + 1 :]
+    assert len(read_token(made, SIGNATURE).path) == 2
+    with pytest.raises(SignatureError, match="nothing binds"):
+        read_token(lying, SIGNATURE)
 
 
 def test_other_digests_of_an_authority() -> None:

@@ -359,6 +359,43 @@ def test_signature_and_chain_need_pyhanko_alone(
         assert not [module for module in ours if module.split(".")[1] not in allowed]
 
 
+class TestReportCommand:
+    """``auditor report`` that signs what the PDF writer wrote."""
+
+    def test_signed_with_a_stored_key(self, finished_run: Path, tmp_path: Path) -> None:
+        """From key to verification, as a user does it."""
+        own = {"AUDITOR_CONFIG": str(tmp_path / "config")}
+        assert run_auditor("report", str(finished_run), "--sign", environment=own).returncode == ExitCode.CONFIGURATION
+        run_auditor("keys", "new", "acme", "--subject", "Works Ltd", environment=own)
+        out = str(tmp_path / "out")
+        done = run_auditor("report", str(finished_run), "--key", "acme", "--out", out, environment=own)
+        assert done.returncode == ExitCode.OK, done.stderr
+        report = done.stdout.split()[-1]
+        key = str(tmp_path / "config" / "keys" / "acme.pem")
+        checked = run_auditor("verify", report, "--ledger", str(finished_run), "--signer", key)
+        assert checked.returncode == ExitCode.OK, checked.stdout
+        assert "Works Ltd" in checked.stdout
+
+    def test_throwaway_key_is_said_everywhere(self, finished_run: Path, tmp_path: Path) -> None:
+        """Certificate, reason and first page of a report that is signed with a key made in memory."""
+        pypdf = pytest.importorskip("pypdf")
+        out = tmp_path / "out"
+        done = run_auditor("report", str(finished_run), "--throwaway-key", "--format", "html", "--out", str(out))
+        assert done.returncode == ExitCode.OK, done.stderr
+        checked = run_auditor("verify", str(out / "report.pdf"))
+        assert checked.returncode == ExitCode.NOT_VOUCHED
+        assert "identifies nobody" in checked.stdout
+        pages = pypdf.PdfReader(out / "report.pdf").pages
+        shown = " ".join(" ".join(page.extract_text() for page in pages).split())
+        assert "key made in memory for this one report" in shown
+        assert "key made in memory for this one report" in (out / "report.html").read_text(encoding="utf-8")
+
+    def test_one_key_alone(self, finished_run: Path) -> None:
+        """A key and a throwaway key exclude each other."""
+        done = run_auditor("report", str(finished_run), "--throwaway-key", "--key", "a")
+        assert done.returncode == ExitCode.USAGE
+
+
 class TestCommand:
     """``auditor verify`` in a process of its own."""
 
