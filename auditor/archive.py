@@ -19,8 +19,8 @@ from auditor.campaign.ending import compute, is_current, stated_seal
 from auditor.campaign.folder import RunFolder
 from auditor.canonical import Json, canonical
 from auditor.errors import AuditorError, ExitCode, NotChecked, RunError
-from auditor.findings import Findings
-from auditor.findings_json import Comparison, compare, read_findings
+from auditor.findings import Findings, Section
+from auditor.findings_json import Comparison, compare, read_findings, section_from_json
 from auditor.judge import VerdictKind
 from auditor.label import LabelKind
 from auditor.ledger import Check, CheckState, Reader, Row, Seal, VerifyReport, verify
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from auditor.plugins import Plugins
 
-__all__ = ["Run", "RunReport", "recompute", "shipped_parts", "verify_run"]
+__all__ = ["Run", "RunReport", "first_page_of", "recompute", "shipped_parts", "verify_run"]
 
 
 class Run:
@@ -172,7 +172,8 @@ class Run:
 
     def report_data(self, *, public: bool = False) -> ReportData:
         """What report writers are given."""
-        return ReportData(self.findings, self.skeleton.body, {} if public else self.texts, public, self._votes())
+        shown, first_page = ({} if public else self.texts), first_page_of(self.findings)
+        return ReportData(self.findings, self.skeleton.body, shown, public, self._votes(), first_page)
 
 
 def _run_folder(path: Path) -> RunFolder:
@@ -206,6 +207,12 @@ def _shown(value: Json) -> str | None:
 def _reduced(view: AnalysisView, key: str | None, kind: str) -> str | None:
     value = None if key is None else view.labels[kind][key].value
     return None if value is None else str(value)
+
+
+def first_page_of(findings: Findings) -> Section | None:
+    """The first page as it was made with the findings; None in findings that have none."""
+    body = findings.operations.get("first_page")
+    return section_from_json(body) if isinstance(body, Mapping) else None
 
 
 Parts = tuple[tuple[LabelKind, ...], tuple[tuple[Analysis, Mapping[str, Any]], ...]]
@@ -300,7 +307,7 @@ def verify_run(path: Path, *, trusted: Collection[str] = ()) -> RunReport:
     if written is None:
         return _run_report(report, [Check("findings", CheckState.NOT_CHECKED, unread)])
     try:
-        checks = _check_findings(folder, written, seal, report, trusted)
+        checks = check_findings(written, folder.ledger, report.count, trusted, seal=seal)
     except (NotChecked, RunError) as error:
         checks = [Check("findings", CheckState.NOT_CHECKED, str(error))]
     return _run_report(report, checks)
@@ -319,26 +326,31 @@ def _run_report(report: VerifyReport, checks: list[Check]) -> RunReport:
     return RunReport(report.path, whole, report.count, report.head, report.seal, report.withheld)
 
 
-def _check_findings(
-    folder: RunFolder, written: Findings, seal: Seal | None, report: VerifyReport, trusted: Collection[str]
+def check_findings(
+    written: Findings, ledger: Path, count: int, trusted: Collection[str] = (), *, seal: Seal | None = None
 ) -> list[Check]:
-    with Reader(folder.ledger) as reader, _understood(folder.ledger):
+    """Whether ``written`` follows from a ledger file of ``count`` entries that is known to be whole.
+
+    A line for the whole, and one for each section that only a third party's code could recompute. ``seal``: the one
+    that the findings rest on.
+    """
+    with Reader(ledger) as reader, _understood(ledger):
         skeleton = _skeleton(reader)
         kinds, analyses = shipped_parts(skeleton, trusted)
-    again = recompute(folder.ledger, kinds, analyses, seal)
+    again = recompute(ledger, kinds, analyses, seal)
     known = {kind.name for kind in kinds} | {analysis.name for analysis, _ in analyses}
     left = [name for name in (*skeleton.label_kinds, *skeleton.analyses) if name not in known]
     written = replace(written, sections=tuple(s for s in written.sections if s.name not in left))
     outcome, fields = compare(written, again)
     state = CheckState.FAILED if outcome is Comparison.DIFFERENT else CheckState.PASSED
     where = f" ({', '.join(fields)})" if fields else ""
-    count = report.count if seal is None else seal.count + 1
-    detail = f"recomputed from {count} entries: {outcome.value}{where}"
+    rests_on = count if seal is None else seal.count + 1
+    detail = f"recomputed from {rests_on} entries: {outcome.value}{where}"
     others = [
         Check(f"findings: {name}", CheckState.NOT_CHECKED, f"a third party's; --with-analysis {name} loads its code")
         for name in left
     ]
-    if count < report.count:
-        later = f"{report.count - count} entries came after the seal that they rest on; running again writes them anew"
+    if rests_on < count:
+        later = f"{count - rests_on} entries came after the seal that they rest on; running again writes them anew"
         others.append(Check("findings current", CheckState.NOT_CHECKED, later))
     return [Check("findings", state, detail), *others]

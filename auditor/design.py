@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from auditor.canonical import Json, canonical, clean_text, decimal_text, digest
 from auditor.corpus import Corpus
+from auditor.model import ChatModel, Embedder
 from auditor.protocol import PROTOCOL_FORM, Design, traits_json
 from auditor.question import Proof, Question
 
@@ -58,6 +59,7 @@ class _Builder:
             "seats": [self._seat(seat) for seat in campaign.seats],
             "analyses": [{"name": analysis.name, "settings": settings} for analysis, settings in campaign.analyses],
             "private": spec.corpus.private,
+            "requirements": resolved(spec.requirements),
             "disclosure": _block(self.loaded.frozen("disclosure")),
             "parent": parent,
         }
@@ -104,8 +106,12 @@ class _Builder:
         return sorted({self.spec.models[name].family or self.campaign.models[name].traits.family for name in names})
 
     def _model(self, name: str) -> Json:
+        model = self._live(name)
+        traits = model.traits if isinstance(model, ChatModel) else None
         return {
             "kind": self.spec.models[name].kind,
+            "inputs": dict(model.inputs),
+            "metadata": dict(traits.metadata) if traits else {},
             "texts": {"config": self._json(model_key(name), self._model_config(name))},
         }
 
@@ -115,11 +121,18 @@ class _Builder:
         return {
             "config": resolved(self.campaign.systems[number].config),
             "models": {port: self._model_config(name) for port, name in block.models.items()},
+            "embedders": {port: self._model_config(name) for port, name in block.embedders.items()},
         }
 
+    def _live(self, name: str) -> ChatModel | Embedder:
+        """The chat model or embedder under a name of ``models``."""
+        models = self.campaign.models
+        return models[name] if name in models else self.campaign.embedders[name]
+
     def _model_config(self, name: str) -> Json:
-        block, model = self.spec.models[name], self.campaign.models[name]
-        return {"kind": block.kind, "family": block.family, "config": resolved(getattr(model, "config", None))}
+        block, model = self.spec.models[name], self._live(name)
+        config = resolved(getattr(model, "config", None))
+        return {"kind": block.kind, "family": block.family, "config": config, "inputs": dict(model.inputs)}
 
     def _corpus(self, number: int, corpus: Corpus) -> Json:
         manifest: Json = [[d.name, d.digest, d.size_bytes] for d in corpus.documents]

@@ -44,7 +44,7 @@ CORE_NAMES: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "auditor_analyses": frozenset({"penalty"}),
         "auditor_commands": frozenset(
-            {"completion", "doctor", "init", "plugins", "prove", "report", "run", "schema", "status", "verify"}
+            {"completion", "doctor", "init", "keys", "plugins", "prove", "report", "run", "schema", "status", "verify"}
         ),
         "auditor_label_kinds": frozenset({"stance", "verdict"}),
     }

@@ -13,6 +13,7 @@ AuditorError                      1   anything of ours that nobody foresaw
 ├── StorageError                  8   disk full, folder read-only, file cannot be opened
 ├── LedgerError                  10   entries do not form one whole chain (tampered, truncated, foreign)
 │   └── UnsealedLedger           11   whole as far as it goes, but nothing vouches for its tail
+├── SignatureError               10   a signed report is not, byte for byte, what was signed
 ├── NotVouched                   12   verifies, but who signed is unknown or not whom was asked for
 ├── NotChecked                   13   something needed for the check is missing
 └── CallError                     1   one call to a system or model failed; carries its fault
@@ -46,6 +47,7 @@ __all__ = [
     "PluginError",
     "QuestionError",
     "RunError",
+    "SignatureError",
     "SpecError",
     "StorageError",
     "UnsealedLedger",
@@ -183,6 +185,12 @@ class UnsealedLedger(LedgerError):
     """The chain holds, but no seal stands at its end, so a cut tail would not show."""
 
     exit_code = ExitCode.NOT_SEALED
+
+
+class SignatureError(AuditorError):
+    """A signed report is not what was signed, or its signature holds more than it may."""
+
+    exit_code = ExitCode.TAMPERED
 
 
 class NotVouched(AuditorError):

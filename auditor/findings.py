@@ -127,6 +127,7 @@ class Figure:
 class NoteKind(StrEnum):
     """How loud a note is."""
 
+    RESULT = "result"  # a sentence that is itself a finding
     METHOD = "method"
     WARNING = "warning"
     DISCLOSURE = "disclosure"

@@ -40,6 +40,8 @@ __all__ = [
     "from_json",
     "measurement_bytes",
     "read_findings",
+    "section_from_json",
+    "section_json",
     "to_json",
     "write_findings",
 ]
@@ -54,13 +56,14 @@ def to_json(findings: Findings) -> dict[str, Any]:
         "schema_version": findings.schema_version,
         "measurement": {
             "trials": [dict(trial) for trial in findings.trials],
-            "sections": [_section_json(section) for section in findings.sections],
+            "sections": [section_json(section) for section in findings.sections],
         },
         "operations": dict(findings.operations),
     }
 
 
-def _section_json(section: Section) -> dict[str, Any]:
+def section_json(section: Section) -> dict[str, Any]:
+    """One section as the document holds it."""
     return {
         "name": section.name,
         "title": section.title,
@@ -92,7 +95,7 @@ def from_json(document: Mapping[str, Any]) -> Findings:
     return Findings(
         schema_version=SCHEMA_VERSION,
         trials=tuple(measurement["trials"]),
-        sections=tuple(_section(section) for section in measurement["sections"]),
+        sections=tuple(section_from_json(section) for section in measurement["sections"]),
         operations=document["operations"],
     )
 
@@ -104,14 +107,15 @@ def checked_section(section: object, name: str) -> Section:
     """
     if not isinstance(section, Section) or section.name != name:
         raise TypeError(f"the analysis {name} returned {type(section).__name__}, not a Section of its own name")
-    written = _dumps(_section_json(section), indent=None)
-    again = _section(json.loads(written))
-    if _dumps(_section_json(again), indent=None) != written:
+    written = _dumps(section_json(section), indent=None)
+    again = section_from_json(json.loads(written))
+    if _dumps(section_json(again), indent=None) != written:
         raise ValueError(f"the section {name} does not read back as it was written")
     return again
 
 
-def _section(body: Mapping[str, Any]) -> Section:
+def section_from_json(body: Mapping[str, Any]) -> Section:
+    """The section that ``section_json`` made ``body`` from. Raises ``TypeError`` for what is none."""
     title, version = body["title"], body["version"]
     if not isinstance(title, str) or type(version) is not int:
         raise TypeError("a section's title is text, its version an integer")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from auditor.design import build_design, resolved
 from auditor.errors import CorpusError, QuestionError, SpecError
 from auditor.judge import ModelLabeller, VerdictKind
 from auditor.label import LabelKind, Labeller
-from auditor.model import ChatModel, Limits, family_key
+from auditor.model import ChatModel, Embedder, Limits, family_key
 from auditor.penalty import PenaltyAnalysis
 from auditor.prompts import Prompt
 from auditor.protocol import Design
@@ -78,6 +78,7 @@ class Campaign:
     seats: tuple[Seat, ...]
     analyses: tuple[tuple[Analysis, Mapping[str, Json]], ...]
     used: tuple[Offered, ...]
+    embedders: Mapping[str, Embedder] = field(default_factory=dict)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -150,7 +151,10 @@ class _Freezer:
         self._used_sources()
         questions = _bound(self.loaded, sources, corpora)
         systems = tuple(self._system(number) for number in range(len(self.spec.systems)))
-        models = {name: self._model(name) for name in self.spec.models}
+        embedding = {name for system in self.spec.systems for name in system.embedders.values()}
+        models = {name: self._model(name) for name in self.spec.models if name not in embedding}
+        embedders = {name: self._embedder(name) for name in self.spec.models if name in embedding}
+        self._check_ports(models)
         kinds, seats = self._labels(models)
         _check_families(self.loaded, [seat for seat in seats if seat.kind == VerdictKind.name])
         prompts = tuple(self._prompt(condition) for condition in self.spec.conditions)
@@ -170,6 +174,7 @@ class _Freezer:
             seats=seats,
             analyses=self._analyses(),
             used=tuple(self.used),
+            embedders=embedders,
         )
         parent = None if self.parent is None else self.parent.protocol_digest
         return replace(campaign, design=build_design(campaign, self.loaded, parent))
@@ -200,6 +205,21 @@ class _Freezer:
         kind: Any = self.plugins.chat_model(block.kind)
         model: ChatModel = kind(self._config(kind.config_model, block.config, "models", name, "config"))
         return model
+
+    def _embedder(self, name: str) -> Embedder:
+        block = self.spec.models[name]
+        self._offered("auditor_embedders", block.kind)
+        kind = self.plugins.embedder(block.kind)
+        if kind.config_model is None and block.config:
+            raise self.loaded.error(("models", name, "config"), f"embedder {block.kind!r} takes no configuration")
+        return kind(self._config(kind.config_model, block.config, "models", name, "config"))
+
+    def _check_ports(self, models: Mapping[str, ChatModel]) -> None:
+        for number, system in enumerate(self.spec.systems):
+            for port, name in system.models.items():
+                if name not in models:
+                    where = ("systems", number, "models", port)
+                    raise self.loaded.error(where, f"{name!r} is an embedder, not a chat model", models)
 
     def _prompt(self, condition: ConditionSpec) -> Prompt:
         block = condition.prompt or self.spec.prompt
@@ -252,6 +272,7 @@ class _Freezer:
         config: Mapping[str, Json] = {
             "kind": self.spec.models[model].kind,
             "config": resolved(getattr(models[model], "config", None)),
+            "inputs": dict(models[model].inputs),
             "prompts": [labeller.prompt.digest, labeller.repair.digest],
         }
         family = self.spec.models[model].family or labeller.traits.family

@@ -11,10 +11,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from auditor.canonical import Json
-from auditor.errors import Fault, FaultReport
+from auditor.errors import CallError, Fault, FaultReport
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 __all__ = [
     "ChatModel",
@@ -88,6 +91,7 @@ class ModelTraits:
     family: str
     hosts: tuple[str, ...] = ()
     endpoint: str | None = None  # what shares a rate limit; None: the configured name
+    metadata: Mapping[str, str] = field(default_factory=dict)  # licence of the weights, parameters; in the protocol
 
 
 def family_key(family: str) -> str:
@@ -127,6 +131,11 @@ class ChatModel(ABC):
     def traits(self) -> ModelTraits:
         """Lineage and hosts."""
 
+    @property
+    def inputs(self) -> Mapping[str, str]:
+        """Digests of files that replies depend on (weights), by name; hashed into the protocol."""
+        return {}
+
     @abstractmethod
     def complete(
         self,
@@ -143,11 +152,30 @@ class ChatModel(ABC):
 
 
 class Embedder(ABC):
-    """Turns texts into vectors of one length."""
+    """Turns texts into vectors of one length. Called from several threads at once; keeps no state of a call.
+
+    ``config_model``: None for one that takes no configuration.
+    """
+
+    config_model: ClassVar[type[BaseModel] | None] = None
+
+    def __init__(self, config: Any = None) -> None:
+        self.config = config
+
+    @property
+    def inputs(self) -> Mapping[str, str]:
+        """Digests of files that vectors depend on (weights), by name; hashed into the protocol."""
+        return {}
 
     @abstractmethod
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """One vector a text, in order."""
+
+    def classify(self, error: BaseException) -> FaultReport:
+        """The fault of an error that ``embed`` raised."""
+        if isinstance(error, CallError):
+            return error.report
+        return FaultReport(Fault.INTERNAL, f"{type(error).__name__}: {error}")
 
 
 class Reranker(ABC):

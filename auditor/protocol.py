@@ -17,6 +17,7 @@ from auditor.analysis import Contract, LabellerRow, QuestionRow, SystemRow
 from auditor.canonical import Json, canonical, digest
 from auditor.model import family_key
 from auditor.question import ProofGrade, QuestionKind
+from auditor.requirement import Demand, demands
 from auditor.schedule import Cell, Pair, ordered
 from auditor.system import EvidenceSupport, SystemTraits
 
@@ -110,6 +111,11 @@ class Skeleton:
         """The declared share of canaries for Q_mixed; None when none is declared."""
         share = self.body["penalty"].get("canary_share")
         return None if share is None else Decimal(share)
+
+    @property
+    def requirements(self) -> tuple[Demand, ...]:
+        """What systems have to keep, as it was fixed before the run."""
+        return demands(self.body.get("requirements") or {})
 
     @property
     def variants(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from auditor.findings import Findings
+from auditor.findings import Findings, Section
 
 __all__ = ["ReportData", "ReportWriter", "VoteRow"]
 
@@ -29,8 +29,11 @@ class VoteRow:
 
 @dataclass(frozen=True, slots=True)
 class ReportData:
-    """What a writer is given. ``texts``: (ledger key → text) of questions, references, answers and evidence; a text
-    that was withheld is absent. ``public``: keep texts, evidence, document names and question wording out.
+    """What a writer is given.
+
+    ``texts``: (ledger key → text) of questions, references, answers and evidence; a text that was withheld is absent.
+    ``public``: keep texts, evidence, document names and question wording out. ``first_page``: what a reader who is no
+    statistician needs, as the core made it from the same record.
     """
 
     findings: Findings
@@ -38,6 +41,7 @@ class ReportData:
     texts: Mapping[str, str] = field(default_factory=dict)
     public: bool = False
     votes: tuple[VoteRow, ...] = ()
+    first_page: Section | None = None
 
 
 class ReportWriter(ABC):

@@ -14,7 +14,7 @@ from functools import partial
 from auditor.canonical import Json, canonical, clean_text, decimal_text, keyed_digest
 from auditor.design import model_key
 from auditor.engine import Call, Encoded, History, Task, lend_call
-from auditor.engine.port import PortModel, build_ports
+from auditor.engine.port import PortEmbedder, PortModel, build_ports
 from auditor.errors import CallError, Fault, FaultReport
 from auditor.freeze import Campaign, answer_limits
 from auditor.ledger import Entry, raw_entry, text_entry
@@ -22,7 +22,17 @@ from auditor.model import Completion, TransportOutcome, Usage
 from auditor.schedule import Cell
 from auditor.system import Reply, Request, Store, System
 
-__all__ = ["ask_input", "ask_task", "checked", "encode_reply", "port_models", "priced", "reported", "system_endpoint"]
+__all__ = [
+    "ask_input",
+    "ask_task",
+    "checked",
+    "encode_reply",
+    "port_embedders",
+    "port_models",
+    "priced",
+    "reported",
+    "system_endpoint",
+]
 
 _ID_CHARACTERS = 200  # more than any vendor's model or request id; a reply must not swell a body
 
@@ -78,7 +88,7 @@ def _ask(campaign: Campaign, cell: Cell, system: System, store: Store, call: Cal
             opaque_id=keyed_digest(campaign.run_key, ["opaque", cell.key]),
             attempt=call.attempt,
             settings=dict(campaign.settings[condition]),
-            ports=build_ports(handle.nesting, port_models(campaign, number), {}),
+            ports=build_ports(handle.nesting, port_models(campaign, number), port_embedders(campaign, number)),
             wire=handle.wire,
         )
         return checked(system.ask(store, request))
@@ -91,11 +101,23 @@ def port_models(campaign: Campaign, system: int) -> dict[str, PortModel]:
         port: PortModel(
             model=campaign.models[name],
             endpoint=f"model:{name}",
-            digest=keyed_digest(campaign.run_key, ["model", campaign.design.texts[model_key(name)]]),
+            digest=_model_digest(campaign, name),
             limits=answer_limits(campaign.spec),
         )
         for port, name in models.items()
     }
+
+
+def port_embedders(campaign: Campaign, system: int) -> dict[str, PortEmbedder]:
+    """The embedders that a system's configuration names, by port."""
+    return {
+        port: PortEmbedder(campaign.embedders[name], f"model:{name}", _model_digest(campaign, name))
+        for port, name in campaign.spec.systems[system].embedders.items()
+    }
+
+
+def _model_digest(campaign: Campaign, name: str) -> str:
+    return keyed_digest(campaign.run_key, ["model", campaign.design.texts[model_key(name)]])
 
 
 def checked(reply: object) -> Reply:

@@ -10,7 +10,8 @@ from auditor.campaign.folder import RunFolder
 from auditor.canonical import Json
 from auditor.errors import LedgerError
 from auditor.findings import Findings
-from auditor.findings_json import write_findings
+from auditor.findings_json import section_json, write_findings
+from auditor.first_page import first_page
 from auditor.freeze import Campaign
 from auditor.label import LabelKind
 from auditor.ledger import Entry, Ledger, RowSource, Seal
@@ -78,5 +79,6 @@ def compute(
         "accepted_versions": sum(1 for _ in ledger.rows("accepted")),
         "stopped": [dict(row.body or {}) for row in ledger.rows("stopped")],
         "complete": is_complete(view),
+        "first_page": section_json(first_page(view, skeleton.requirements)),
     }
     return measure(view, analyses, operations(view.systems, view.trials, record, facts))

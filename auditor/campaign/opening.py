@@ -9,7 +9,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from auditor.campaign.asking import port_models, system_endpoint
+from auditor.campaign.asking import port_embedders, port_models, system_endpoint
 from auditor.campaign.folder import RunFolder
 from auditor.canonical import Json, canonical, keyed_digest
 from auditor.engine import Engine, lend_work
@@ -86,7 +86,7 @@ def _open(campaign: Campaign, ledger: Ledger, engine: Engine, folder: RunFolder,
         input=keyed_digest(campaign.run_key, ["open", campaign.design.texts[f"system/{number}/config"], corpus.digest]),
         run_key=campaign.run_key,
         models=port_models(campaign, number),
-        embedders={},
+        embedders=port_embedders(campaign, number),
     )
     with lend_work(work) as handle:
         return _checked(system.open(corpus, handle))

@@ -35,13 +35,16 @@ COMMANDS: Mapping[str, CommandLine] = {
     "completion": CommandLine("auditor.cli.completion:completion", "Print a script that completes commands and runs."),
     "doctor": CommandLine("auditor.cli.doctor:doctor", "Check this machine, the plugins, and a spec if given."),
     "init": CommandLine("auditor.cli.init:init", "Write a commented audit.yaml to start from."),
+    "keys": CommandLine("auditor.cli.keys:keys", "Make, import and show the keys that sign reports."),
     "plugins": CommandLine("auditor.cli.plugins:plugins", "List what is installed, and what failed to load and why."),
     "prove": CommandLine("auditor.cli.prove:prove", "Prove that the answers of canaries are in no document."),
     "report": CommandLine("auditor.cli.report:report", "Show the findings of a run, or write its report files."),
     "run": CommandLine("auditor.cli.run:run", "Run an audit, or go on with one that was stopped."),
     "schema": CommandLine("auditor.cli.schema:schema", "Print the JSON Schema of audit.yaml for editors."),
     "status": CommandLine("auditor.cli.status:status", "Say how far a run is and what is missing."),
-    "verify": CommandLine("auditor.cli.verify:verify", "Check that a run is whole and that its numbers recompute."),
+    "verify": CommandLine(
+        "auditor.cli.verify:verify", "Check that a run or a signed report is whole, and that its numbers recompute."
+    ),
 }
 
 

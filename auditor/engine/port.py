@@ -15,7 +15,7 @@ from auditor.canonical import Json, canonical, decimal_text, digest
 from auditor.engine.call import Call
 from auditor.engine.handle import lend_call
 from auditor.engine.task import Encoded, Stored
-from auditor.errors import CallError, Fault, FaultReport, LedgerError
+from auditor.errors import LedgerError
 from auditor.ledger import commitment, raw_entry, text_entry
 from auditor.model import ChatModel, Completion, Embedder, Limits, Message, TransportOutcome, Usage
 from auditor.system import Ports
@@ -117,7 +117,7 @@ class _Embedder:
             _digest(configured.digest, list(texts)),
             run,
             _encode_vectors,
-            _classify,
+            configured.embedder.classify,
             _decode_vectors,
             cost_usd=_no_cost,
         )
@@ -177,12 +177,6 @@ def _decode_vectors(stored: Stored) -> list[list[float]]:
     if row is None or row.text is None:
         raise LedgerError(f"{stored.key}: the vectors are withheld, so they cannot be replayed")
     return [[float(number) for number in vector] for vector in json.loads(row.text)]
-
-
-def _classify(error: BaseException) -> FaultReport:
-    if isinstance(error, CallError):
-        return error.report
-    return FaultReport(Fault.INTERNAL, f"{type(error).__name__}: {error}")
 
 
 def _cost_of(completion: Completion) -> Decimal | None:

@@ -30,6 +30,7 @@ __all__ = [
     "PenaltySpec",
     "PromptSpec",
     "QuestionsSpec",
+    "RequirementsSpec",
     "Spec",
     "StanceSpec",
     "SystemSpec",
@@ -72,6 +73,7 @@ Repairs = Annotated[int, Field(ge=0, le=10), _Plain]
 Attempts = Annotated[int, Field(ge=1, le=20), _Plain]
 Penalty = Annotated[Decimal, Field(ge=0, le=1000), _Plain]
 Share = Annotated[Decimal, Field(ge=0, le=1), _Plain]
+PartShare = Annotated[Decimal, Field(gt=0, lt=1), _Plain]
 Amount = Annotated[Decimal, Field(ge=0), _Plain]
 Seconds = Annotated[Decimal, Field(gt=0), _Plain]
 CallSeconds = Annotated[Decimal, Field(gt=0, le=86_400), _Plain]
@@ -307,6 +309,23 @@ class DisclosureSpec(_Block):
     access: str | None = Field(default=None, description="How access to the systems was got.")
 
 
+class RequirementsSpec(_Block):
+    """What a system has to keep, fixed before the run. Decided at 95 % confidence: met, not met, or cannot tell."""
+
+    invented_answers_at_most: PartShare | None = Field(
+        default=None, description="Largest share of unanswerable questions that may get an answer, a kind of canary."
+    )
+    right_answers_at_least: PartShare | None = Field(
+        default=None, description="Smallest share of answerable questions that must get a right answer."
+    )
+    latency_p95_ms_at_most: Seconds | None = Field(
+        default=None, description="Milliseconds within which 95 of 100 answers must come."
+    )
+    cost_per_answer_usd_at_most: Amount | None = Field(
+        default=None, description="US dollars that an answer may cost on average."
+    )
+
+
 class Spec(_Block):
     """An audit: which systems are asked which questions over which documents, and who judges the answers."""
 
@@ -332,4 +351,7 @@ class Spec(_Block):
     analyses: tuple[Analysis, ...] = Field(default=(), description="Analyses beside the penalty analysis.")
     penalty: PenaltySpec = Field(default=PenaltySpec(), description="The penalty-aware score.")
     limits: LimitsSpec = Field(default=LimitsSpec(), description="Limits that hold for every call.")
+    requirements: RequirementsSpec = Field(
+        default=RequirementsSpec(), description="What a system has to keep; the first page says whether it does."
+    )
     disclosure: DisclosureSpec | None = Field(default=None, description="Whose audit this is.")

@@ -197,9 +197,9 @@ def _only(core: str, spans: list[tuple[int, int]]) -> bool:
 def _asked_unit(folded_question: str) -> tuple[str, Fraction] | None:
     """Dimension and size of the unit that a question asks for: ``how many kilometres``, ``in kilojoules per mole``."""
     for match in _UNIT_ASKED.finditer(folded_question):
-        one = read_values(f"1 {folded_question[match.end() : match.end() + 40]}").quantities[0]
-        if one.dimension and one.dimension != "temperature":
-            return one.dimension, one.value
+        asked = read_values(f"1 {folded_question[match.end() : match.end() + 40]}").quantities
+        if asked and asked[0].dimension and asked[0].dimension != "temperature":  # "in November" asks for no unit
+            return asked[0].dimension, asked[0].value
     return None
 
 

@@ -5,20 +5,25 @@ Invariant: an index that comes out holds every document of the manifest, byte fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from auditor.canonical import canonical, digest
 from auditor.chunk import chunks
 from auditor.corpus import Corpus, Document, decode
 from auditor.errors import CallError, Fault, FaultReport
+from auditor.system import Work
+from auditor_local.embedding import EMBEDDER_PORT, Vectors, embedder_of, words_identity
 from auditor_local.reader import Passage
-from auditor_local.retrieval import Retriever
+from auditor_local.retrieval import Hit
 from auditor_local.unit import title_of, units
+from auditor_local.vector_file import cached
 
-__all__ = ["find_again", "fingerprint", "passages_of"]
+__all__ = ["find_again", "fingerprint", "passages_of", "vectors_of"]
 
 _PROBE_DEPTH = 10
+_BATCH = 64  # texts of one embedding call
+_CACHE_FORM = 1  # of the vectors in a cached file
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +54,30 @@ def fingerprint(passages: Sequence[Passage]) -> str:
     return digest(canonical([[passage.document, passage.text] for passage in passages]))
 
 
-def find_again(passages: Sequence[Passage], retriever: Retriever) -> int:
+def vectors_of(passages: Sequence[Passage], work: Work) -> Vectors:
+    """Vectors of the passages, in order; a cached file of this store, or of the packaged word vectors."""
+    embed = embedder_of(work.ports)
+    # An embedder behind a port says nothing of itself here; the store's name is unique to it and to the run.
+    source = work.store_name if EMBEDDER_PORT in work.ports.embedders else words_identity()
+    texts = [passage.text for passage in passages]
+
+    def make() -> Vectors:
+        import numpy as np
+
+        return np.concatenate([embed(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)])
+
+    return cached(work.cache, digest(canonical([_CACHE_FORM, source, texts])), make)
+
+
+def find_again(passages: Sequence[Passage], retrieve: Callable[[str, int], Sequence[Hit]]) -> int:
     """How many probe sentences — of the first, a middle and the last document — were asked for and found.
 
+    ``retrieve`` takes a query and how many passages to find, as a question would.
     Raises ``CallError`` when one is not found (DESIGN §4, rule 7).
     """
     probes = _probes(passages)
     for probe in probes:
-        hits = retriever.retrieve(probe.sentence, _PROBE_DEPTH)
+        hits = retrieve(probe.sentence, _PROBE_DEPTH)
         if not any(_holds(passages[hit.passage], probe.sentence) for hit in hits):
             raise CallError(FaultReport(Fault.CONTRACT, "a sentence of the corpus is not found again in the index"))
     return len(probes)

@@ -1,6 +1,6 @@
 """Policies: when a pipeline answers and when it declines.
 
-Invariant: a policy sees how much speaks for an answer, never whether the answer is right.
+Invariant: a policy sees how much speaks for an answer, or what the answer cites; never whether the answer is right.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ class Policy(StrEnum):
 
     ANSWER_ALWAYS = "answer_always"
     ABSTAIN_BELOW = "abstain_below"
+    CITE_OR_DECLINE = "cite_or_decline"
 
 
 def answers(policy: Policy, evidence: Decimal, threshold: Decimal | None) -> bool:
-    """Whether the policy lets an answer with this evidence out. ``threshold``: for ``ABSTAIN_BELOW`` only."""
+    """Whether the policy lets an answer with this evidence out. ``threshold``: for all but ``ANSWER_ALWAYS``."""
     if policy is Policy.ANSWER_ALWAYS:
         return True
     if threshold is None:

@@ -7,21 +7,23 @@ Invariant: evidence lies in 0 … 1 and is rounded before anything is compared w
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Protocol
+from enum import Enum
 
 from auditor_local.expectation import Expected, expected, holds
 from auditor_local.term import content_terms, terms
 from auditor_local.unit import Unit
 
-__all__ = ["Extractive", "Passage", "Reader", "Reading", "term_weights"]
+__all__ = ["Extractive", "Measure", "Passage", "Reading", "term_weights"]
 
 _EVIDENCE_DIGITS = 3
 # What a term of the question counts for, by where it stands: in the unit itself, in a heading above it, beside it.
 _OWN, _ABOVE, _BESIDE = 1.0, 0.85, 0.45
 _WRONG_KIND, _NOTHING_NEW, _BARE_HEADING = 0.6, 0.3, 0.75
+_NAMED = re.compile(r"\b(?:[^\W\d_a-z][\w'’-]*|\w*\d\w*)")
 _OPEN_ENDS = frozenset("is are was were be at to of by with for the a an and or".split())
 _POINTING = frozenset("it its they their them this these that those he she his her there such both".split())
 
@@ -46,11 +48,16 @@ class Reading:
     quote: str
 
 
-class Reader(Protocol):
-    """Reads passages in the order of retrieval."""
+class Measure(Enum):
+    """What counts as evidence.
 
-    def read(self, question: str, passages: Sequence[Passage]) -> Reading | None:
-        """The best answer that the passages hold; None when there is nothing to read."""
+    ``COVERAGE``: how much of the question the unit and its surroundings cover. ``SUPPORT``: how much of it the quote
+    itself says, under its headings; every name and number of the question has to be there, and a thing of the kind
+    that is asked for.
+    """
+
+    COVERAGE = "coverage"
+    SUPPORT = "support"
 
 
 def term_weights(passages: Sequence[Passage]) -> Mapping[str, float]:
@@ -70,6 +77,7 @@ def _weight(passages: int, count: int) -> float:
 class _Question:
     terms: frozenset[str]
     weights: Mapping[str, float]
+    names: frozenset[str]
     kind: Expected
 
     @property
@@ -98,13 +106,16 @@ class Extractive:
         self._weights = weights
         self._unseen = _weight(passages, 0)
 
-    def read(self, question: str, passages: Sequence[Passage]) -> Reading | None:
-        """See ``Reader``. Equal evidence goes to the passage retrieved first, then to the unit that comes first."""
+    def read(self, question: str, passages: Sequence[Passage], measure: Measure = Measure.COVERAGE) -> Reading | None:
+        """The best answer that the passages hold, in the order of retrieval; None when there is nothing to read.
+
+        Equal evidence goes to the passage retrieved first, then to the unit that comes first.
+        """
         asked = self._asked(question)
         places = list(_places(passages))
         if not places:
             return None
-        evidence = [_evidence(place, asked) for place in places]
+        evidence = [_MEASURES[measure](place, asked) for place in places]
         best = max(range(len(places)), key=lambda i: (evidence[i], -i))
         place = places[best]
         return Reading(_answer(place, asked), evidence[best], place.passage.document, place.unit.text)
@@ -112,7 +123,7 @@ class Extractive:
     def _asked(self, question: str) -> _Question:
         found = sorted(set(content_terms(question)))
         weights = {term: self._weights.get(term, self._unseen) for term in found}
-        return _Question(frozenset(found), weights, expected(question))
+        return _Question(frozenset(found), weights, _names(question), expected(question))
 
 
 def _places(passages: Sequence[Passage]) -> Iterator[_Place]:
@@ -125,7 +136,14 @@ def _places(passages: Sequence[Passage]) -> Iterator[_Place]:
                 yield _Place(passage, unit, before, after)
 
 
-def _evidence(place: _Place, asked: _Question) -> Decimal:
+def _names(question: str) -> frozenset[str]:
+    """Terms that name what the question is about: capitalised after the first word, or with a digit."""
+    first, _, rest = question.strip().partition(" ")
+    words = [*_NAMED.findall(rest), *(word for word in [first] if any(c.isdigit() for c in word))]
+    return frozenset(term for word in words for term in terms(word))
+
+
+def _coverage(place: _Place, asked: _Question) -> Decimal:
     own = set(terms(place.unit.text))
     above = set(terms(" ".join((place.passage.title, *place.unit.headings))))
     beside = {term for unit in (place.before, place.after) if unit is not None for term in terms(unit.text)}
@@ -134,7 +152,23 @@ def _evidence(place: _Place, asked: _Question) -> Decimal:
         for term, weight in asked.weights.items()
     ]
     share = math.fsum(shares) / asked.total if asked.total else 0.0
-    return Decimal(repr(round(share * _fitness(place.unit, asked), _EVIDENCE_DIGITS)))
+    return _rounded(share * _fitness(place.unit, asked))
+
+
+def _support(place: _Place, asked: _Question) -> Decimal:
+    if _fitness(place.unit, asked) < 1 or not asked.total:
+        return _rounded(0.0)
+    said = {*terms(place.unit.text), *terms(" ".join((place.passage.title, *place.unit.headings)))}
+    named = asked.names <= said
+    share = math.fsum(weight for term, weight in asked.weights.items() if term in said) / asked.total
+    return _rounded(share if named else 0.0)
+
+
+_MEASURES = {Measure.COVERAGE: _coverage, Measure.SUPPORT: _support}
+
+
+def _rounded(evidence: float) -> Decimal:
+    return Decimal(repr(round(evidence, _EVIDENCE_DIGITS)))
 
 
 def _fitness(unit: Unit, asked: _Question) -> float:

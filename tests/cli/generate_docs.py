@@ -36,6 +36,9 @@ def commands_text() -> str:
         assert command is not None
         context = click.Context(command, info_name=name, parent=root, terminal_width=100, max_content_width=100)
         parts.append(f"## {name}\n\n```text\n{command.get_help(context).rstrip()}\n```\n")
+        for below, inner in sorted(command.commands.items()) if isinstance(command, click.Group) else ():
+            lower = click.Context(inner, info_name=below, parent=context, terminal_width=100, max_content_width=100)
+            parts.append(f"### {name} {below}\n\n```text\n{inner.get_help(lower).rstrip()}\n```\n")
     return "\n".join(parts)
 
 

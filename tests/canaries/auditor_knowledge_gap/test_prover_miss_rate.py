@@ -22,8 +22,12 @@ from auditor_knowledge_gap.builder import KnowledgeGap, KnowledgeGapConfig
 
 CONFIG = KnowledgeGapConfig()
 REWORDED = Path(__file__).parent / "reworded.jsonl"
-# A unit that no table knows, a sum to be done, "half a year" for 180 days, digits spelled one by one; "84k".
-KNOWN_MISSES = {"development": {"q004", "q019", "q020", "q033"}, "held_out": {"q053"}}
+# A sum to be done and "half a year" for 180 days; "84k"; a sum again, cents for euros, "per thousand" for per cent.
+KNOWN_MISSES = {
+    "development": {"q020", "q033"},
+    "held_out": {"q053"},
+    "second_held_out": {"q076", "q148", "q163"},
+}
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +50,7 @@ def _missed(prover: KnowledgeGap, corpus: Corpus, questions: Sequence[Question])
 
 def test_no_stated_answer_is_missed(prover: KnowledgeGap, corpus: Corpus, present: Mapping[str, Question]) -> None:
     """With references as the documents word them, none of the known-present facts is proven absent."""
-    assert len(present) >= 60
+    assert len(present) >= 200
     assert _missed(prover, corpus, list(present.values())) == set()
 
 

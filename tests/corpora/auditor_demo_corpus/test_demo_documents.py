@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections import Counter
 from itertools import combinations
 from pathlib import Path
 
@@ -16,6 +18,8 @@ DOCUMENTS = folder() / "documents"
 FILES = sorted(path for path in DOCUMENTS.rglob("*") if path.is_file())
 MANIFEST = yaml.safe_load((folder() / "manifest.yaml").read_text(encoding="utf-8"))
 MOST_ALIKE_SHARE, MOST_ALIKE_PAIRS = 0.30, 0.01
+# Names of forms, policies, products and parts: QP-07, KA-12, K-1010, F-17, FC-2024-03.
+CODE = re.compile(r"\b[A-Z]{1,3}-\d{2,4}(?:-\d+)?\b")
 
 
 def _prose(path: Path) -> str:
@@ -30,10 +34,10 @@ def _five_grams(path: Path) -> set[tuple[str, ...]]:
 
 
 def test_there_are_enough() -> None:
-    """At least 30 documents, in more than one format and in several folders."""
-    assert len(FILES) >= 30
+    """At least 120 documents, in more than one format and in several folders."""
+    assert len(FILES) >= 120
     assert {path.suffix for path in FILES} == {".md", ".txt"}
-    assert len({path.parent for path in FILES}) >= 6
+    assert len({path.parent for path in FILES}) >= 9
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
@@ -43,6 +47,42 @@ def test_document_is_clean_and_of_common_length(path: Path) -> None:
     assert unicodedata.is_normalized("NFC", text)
     assert "\r" not in text
     assert 200 <= len(text.split()) <= 600
+
+
+def test_lengths_vary() -> None:
+    """Some documents have some 200 words and some 550, and several lie near either end."""
+    lengths = sorted(len(path.read_text(encoding="utf-8").split()) for path in FILES)
+    assert lengths[4] <= 230
+    assert lengths[-5] >= 450
+    assert lengths[-1] >= 550
+
+
+def test_documents_refer_to_each_other() -> None:
+    """At least half name a document, form or part that another document names too, or another document's title."""
+    texts = {path: path.read_text(encoding="utf-8") for path in FILES}
+    spaced = {path: f" {' '.join(words(text))} " for path, text in texts.items()}
+    titles = {path: words(_title(text)) for path, text in texts.items()}
+    codes = {path: set(CODE.findall(text)) for path, text in texts.items()}
+    named = Counter(code for found in codes.values() for code in found)
+
+    def refers(path: Path) -> bool:
+        others = (" ".join(title) for other, title in titles.items() if other != path and len(title) > 1)
+        return any(named[code] > 1 for code in codes[path]) or any(f" {title} " in spaced[path] for title in others)
+
+    referring = [path for path in FILES if refers(path)]
+    assert len(referring) >= len(FILES) / 2
+
+
+def _title(text: str) -> str:
+    return next(line for line in text.splitlines() if line.strip()).strip("#* ")
+
+
+def test_forms_of_document_are_many() -> None:
+    """Tables, lists and plain letters all occur, and not everywhere: what a reader meets is not one form."""
+    texts = [path.read_text(encoding="utf-8") for path in FILES]
+    for mark in (r"^\|.*\|$", r"^[-*] ", r"^\d+[.)] ", r"^(From|To|Subject): ", r"^#{2,3} ", r"^```"):
+        having = sum(bool(re.search(mark, text, re.MULTILINE)) for text in texts)
+        assert 1 <= having <= 0.7 * len(texts), mark
 
 
 def test_no_template_shows_through() -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import yaml
@@ -18,7 +18,8 @@ from auditor.errors import QuestionError
 from auditor.model import Limits
 from auditor.plugins import Plugins
 from auditor.question import CANARY_KINDS, Proof, ProofGrade, Question, QuestionKind
-from auditor.system import Request, Work
+from auditor.system import Request
+from auditor.testing import ScriptedWork
 from auditor_demo_corpus import build
 from auditor_demo_corpus.bundle import demo, folder
 from auditor_demo_corpus.threshold import best_threshold
@@ -78,9 +79,14 @@ def test_proofs_hold_no_text(canaries: Sequence[Question]) -> None:
             assert all(len(text) <= 12 for text in texts)
 
 
+# Two of the text that is planted, one of another text, and one of each other sort: a build over few is a build too.
+FEW = frozenset({"g001", "h001", "h002", "h003", "f001", "t001", "t011", "t014"})
+
+
 def _copy(target: Path, documents: Mapping[str, bytes]) -> Path:
     for name in build.CANARY_FILES:
-        (target / name).write_bytes((folder() / name).read_bytes())
+        kept = [line for line in _objects(folder() / name) if line["id"] in FEW]
+        (target / name).write_text("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in kept), "utf-8")
     for name, data in documents.items():
         path = target / "documents" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -106,7 +112,8 @@ def test_building_changes_proofs_alone(plugins: Plugins, corpus: Corpus, tmp_pat
     base = _copy(tmp_path, {document.name: document.read() for document in corpus.documents})
     build.build(plugins, base, "2031-01-02")
     for name in build.CANARY_FILES:
-        for before, after in zip(_objects(folder() / name), _objects(base / name), strict=True):
+        few = [line for line in _objects(folder() / name) if line["id"] in FEW]
+        for before, after in zip(few, _objects(base / name), strict=True):
             if "proofs" in before:
                 assert after["proofs"]["base"]["date"] == "2031-01-02"
             assert {**before, "proofs": None} == {**after, "proofs": None}
@@ -123,21 +130,32 @@ def test_command_asks_for_a_date(arguments: list[str], capsys: pytest.CaptureFix
     assert "YYYY-MM-DD" in capsys.readouterr().err
 
 
-def _evidence(system: LocalRag, corpus: Corpus, questions: Sequence[Question]) -> list[Decimal]:
-    """Evidence score of each question; this system's ``open`` makes no call, so it needs no engine."""
-    store = system.open(corpus, cast("Work", None))
+SPEC: dict[str, Any] = yaml.safe_load(demo().read_text(encoding="utf-8"))
+DECLINING = [system for system in SPEC["systems"] if "threshold" in system.get("config", {})]
+
+
+def _evidence(config: Mapping[str, Any], corpus: Corpus, questions: Sequence[Question], work: Path) -> list[Decimal]:
+    """Evidence score of each question for a pipeline of this configuration."""
+    system = LocalRag(LocalConfig.model_validate(config))
+    store = system.open(corpus, ScriptedWork(work))
     limits = Limits()
     replies = [system.ask(store, Request(question.text, "", limits, "none")) for question in questions]
     return [Decimal(json.loads(reply.raw)["evidence"]) for reply in replies]
 
 
-def test_threshold_of_the_spec_follows_from_its_rule(plugins: Plugins, corpus: Corpus) -> None:
-    """The abstaining system's threshold is the rule's result on the questions set apart for it."""
-    spec: dict[str, Any] = yaml.safe_load(demo().read_text(encoding="utf-8"))
-    [configured] = [s["config"]["threshold"] for s in spec["systems"] if "threshold" in s["config"]]
+def test_a_system_declines() -> None:
+    """At least one system of the demo has a threshold, so that the rule has something to set."""
+    assert DECLINING
+
+
+@pytest.mark.parametrize("declining", DECLINING, ids=lambda system: str(system["name"]))
+def test_threshold_of_the_spec_follows_from_its_rule(
+    declining: Mapping[str, Any], plugins: Plugins, corpus: Corpus, tmp_path: Path
+) -> None:
+    """Each declining system's threshold is the rule's result on the questions set apart for it."""
+    config: Mapping[str, Any] = declining["config"]
     questions = build.read_questions(plugins, folder(), "thresholds.jsonl")
-    system = LocalRag(LocalConfig.model_validate({"policy": "answer_always"}))
-    answerable = [question for question in questions if question.kind is QuestionKind.BENCHMARK]
-    unanswerable = [question for question in questions if question.kind is not QuestionKind.BENCHMARK]
-    rule = best_threshold(_evidence(system, corpus, answerable), _evidence(system, corpus, unanswerable))
-    assert Decimal(configured) == rule
+    evidence = _evidence(config, corpus, questions, tmp_path)
+    answerable = [e for q, e in zip(questions, evidence, strict=True) if q.kind is QuestionKind.BENCHMARK]
+    unanswerable = [e for q, e in zip(questions, evidence, strict=True) if q.kind is not QuestionKind.BENCHMARK]
+    assert Decimal(config["threshold"]) == best_threshold(answerable, unanswerable)

@@ -24,8 +24,9 @@ from auditor.model import Limits, TransportOutcome
 from auditor.system import EvidenceSupport, Reply, Request, Store, System
 from auditor.testing import PluginPackageContract, ScriptedWork, SystemContract
 from auditor.testing.system import corpus_of
+from auditor_local.index import Index
 from auditor_local.policy import Policy, answers
-from auditor_local.retrieval import Bm25, Hit
+from auditor_local.retrieval import Bm25, Hit, Retrieval, best
 from auditor_local.system import LocalConfig, LocalRag
 from auditor_local.term import terms
 
@@ -231,10 +232,10 @@ def test_a_store_counts_what_it_holds_and_finds_it_again(tmp_path: Path) -> None
 def test_an_index_that_loses_text_is_not_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A probe sentence that is not found again stops the audit before the first question."""
 
-    def nothing(self: Bm25, query: str, k: int) -> list[Hit]:
+    def nothing(self: Index, way: Retrieval, query: str, k: int, embed: object) -> list[Hit]:
         return []
 
-    monkeypatch.setattr(Bm25, "retrieve", nothing)
+    monkeypatch.setattr(Index, "retrieve", nothing)
     with pytest.raises(CallError, match="not found again") as caught:
         opened(LocalConfig(policy=Policy.ANSWER_ALWAYS), tmp_path)
     assert caught.value.report.fault is Fault.CONTRACT
@@ -266,18 +267,25 @@ def _plain_bm25(passages: list[str], query: list[str]) -> list[float]:
 def test_bm25_is_the_published_formula() -> None:
     """Scores equal an independent computation, and ties stand in the order of the corpus."""
     passages = ["red lamp lamp", "green lamp on the quay", "quay", "red red boat", "green lamp on the quay"]
-    hits = Bm25(passages).retrieve("red lamp quay", 5)
+    scores = Bm25(passages).scores("red lamp quay")
     plain = _plain_bm25(passages, ["red", "lamp", "quay"])
-    assert {hit.passage: float(hit.score) for hit in hits} == pytest.approx(dict(enumerate(plain)), abs=6e-5)
-    assert [hit.passage for hit in hits if hit.passage in (1, 4)] == [1, 4]
+    assert [score / 10_000 for score in scores] == pytest.approx(plain, abs=6e-5)
+    assert [passage for passage in best(scores, 5) if passage in (1, 4)] == [1, 4]
 
 
 _CHILD = """
 import json, sys
-from auditor_local.retrieval import Bm25
+from auditor_local.embedding import embed_words
+from auditor_local.index import Index
+from auditor_local.retrieval import Retrieval
 words = [f"w{(i * i) % 97}" for i in range(4000)]
-index = Bm25([" ".join(words[i:i + 40]) for i in range(0, 4000, 20)])
-hits = [[(h.passage, str(h.score)) for h in index.retrieve(f"w{i} w{i + 3} w{i * 2}", 9)] for i in range(40)]
+passages = [" ".join(words[i:i + 40]) for i in range(0, 4000, 20)]
+index = Index.over(passages, Retrieval.RERANK, lambda: embed_words(passages))
+asked = [f"w{i} w{i + 3} w{i * 2}" for i in range(20)]
+hits = [
+    [(h.passage, str(h.score)) for h in index.retrieve(way, query, 9, embed_words)]
+    for way in Retrieval for query in asked
+]
 sys.stdout.write(json.dumps(hits))
 """
 
