@@ -11,7 +11,6 @@ from typing import Any
 
 from auditor.analysis import SystemRow
 from auditor.findings import Cell, Column, Table
-from auditor.penalty.block import system_title
 from auditor.protocol import Skeleton
 from auditor.wording import ASSURANCE, GLOSSARY, METHOD_LIMITS, SIGNATURE_LIMITS, Term
 from auditor.writer import ReportData
@@ -62,7 +61,7 @@ def _systems(data: ReportData) -> tuple[SystemRow, ...]:
 
 def system_titles(data: ReportData) -> tuple[str, ...]:
     """Titles of all systems, with their marks, by ordinal."""
-    return tuple(shown(system_title(row)) for row in _systems(data))
+    return tuple(shown(row.title) for row in _systems(data))
 
 
 def build_page(data: ReportData) -> Page:
@@ -167,7 +166,7 @@ def _disclosure(protocol: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _disclosures(data: ReportData, systems: Sequence[SystemRow]) -> Iterator[str]:
     """What weighs on these very numbers."""
     for row in systems:
-        title = shown(system_title(row))
+        title = shown(row.title)
         if row.role_conflicts:
             yield shown(f"{title} shares a model or family with: {', '.join(row.role_conflicts)}.")
         if row.traits.simulated:
@@ -198,7 +197,7 @@ def _system_row(protocol: Mapping[str, Any], row: SystemRow) -> tuple[Cell, ...]
     traits = row.traits
     number = Skeleton(protocol).pairs[row.ordinal].system
     return (
-        system_title(row),
+        row.title,
         row.kind,
         protocol["systems"][number].get("release") or "not stated",
         "yes" if traits.grounded else "no: baseline",

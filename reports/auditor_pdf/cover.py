@@ -12,7 +12,6 @@ from typing import Any
 from reportlab.platypus import Flowable, Spacer
 
 from auditor.analysis import SystemRow
-from auditor.penalty.block import system_title
 from auditor.protocol import Skeleton
 from auditor.wording import ASSURANCE, SIGNATURE_LIMITS
 from auditor.writer import ReportData
@@ -101,7 +100,7 @@ def _listed(value: object) -> list[Mapping[str, Any]]:
 
 def _systems(setter: Typesetter, data: ReportData) -> Iterator[Flowable]:
     rows = [
-        [CellText(system_title(row), strong=True), CellText(row.kind), CellText(_promise(row)), CellText(_marks(row))]
+        [CellText(row.title, strong=True), CellText(row.kind), CellText(_promise(row)), CellText(_marks(row))]
         for row in system_rows(data)
     ]
     if not rows:

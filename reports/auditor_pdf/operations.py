@@ -11,7 +11,6 @@ from typing import Any
 from reportlab.platypus import Flowable
 
 from auditor.findings import Cell, Column, Table, Unit
-from auditor.penalty.block import system_title
 from auditor.writer import ReportData
 from auditor_pdf.cover import system_rows
 from auditor_pdf.table import facts, table_flowables
@@ -49,7 +48,7 @@ def operations_flowables(setter: Typesetter, data: ReportData) -> Iterator[Flowa
 
 
 def _systems(data: ReportData) -> Table:
-    titles = {row.name: system_title(row) for row in system_rows(data)}
+    titles = {row.name: row.title for row in system_rows(data)}
     columns = (
         Column("system", "System"),
         Column("asked", "Asked", Unit.COUNT),

@@ -14,7 +14,6 @@ from typing import Any
 from reportlab.platypus import Flowable, KeepTogether
 
 from auditor.analysis import Contract, TrialState
-from auditor.penalty.block import system_title
 from auditor.question import QuestionKind
 from auditor.scoring import Stratum
 from auditor.writer import ReportData
@@ -107,7 +106,7 @@ def transcript_flowables(setter: Typesetter, data: ReportData) -> Iterator[Flowa
     answers = _last_texts(data, "/answer")
     votes = _votes(data)
     for system, transcripts in found.items():
-        yield setter.heading(system_title(names[system]), 1)
+        yield setter.heading(names[system].title, 1)
         yield setter.paragraph(_count(transcripts), "body")
         for number, transcript in enumerate(transcripts[:MAX_TRANSCRIPTS], 1):
             yield from _printed(setter, data, transcript, number, answers, votes)
