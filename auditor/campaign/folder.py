@@ -66,13 +66,17 @@ def newest_run(runs: Path) -> RunFolder | None:
 
 def new_folder(runs: Path, name: str, design_digest: str) -> RunFolder:
     """A folder of its own for a new run; raises ``StorageError`` where none can be made."""
+    try:
+        runs.mkdir(parents=True, exist_ok=True)
+    except OSError as error:  # also a link to nowhere: no number would ever be free in it
+        raise StorageError(f"cannot make the folder of runs {runs}: {error.strerror}") from error
     existing = find_runs(runs, name, design_digest)
     number = existing[-1].number if existing else 0
     while True:
         number += 1
         path = runs / f"{_prefix(name, design_digest)}{number}"
         try:
-            path.mkdir(parents=True)
+            path.mkdir()
         except FileExistsError:
             continue
         except OSError as error:

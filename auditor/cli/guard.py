@@ -10,6 +10,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -20,6 +21,7 @@ from auditor.errors import AuditorError, ExitCode
 
 __all__ = ["guarded_main", "show_tracebacks", "tell"]
 
+_LAST_STANDARD_STREAM = 2
 _tracebacks = False
 
 
@@ -69,7 +71,17 @@ def _exit_code(returned: Any) -> int:
 
 
 def _make_streams_lenient() -> None:
-    """A terminal that cannot show a character shows its escape; it never stops a command."""
+    """A terminal that cannot show a character shows its escape; it never stops a command.
+
+    A stream that the caller closed becomes the null device, under its own number: else the next file to be opened, a
+    ledger perhaps, would be what a library writes its messages to.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= _LAST_STANDARD_STREAM:
+        os.set_inheritable(descriptor, True)
+    os.close(descriptor)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))
     for stream in (sys.stdout, sys.stderr):
         if (reconfigure := getattr(stream, "reconfigure", None)) is not None:
             with contextlib.suppress(OSError, ValueError):

@@ -10,7 +10,7 @@ import pytest
 from auditor import code_record
 from auditor.archive import verify_run
 from auditor.campaign import RunState
-from auditor.errors import ChangedRun, ExitCode, LockedRun
+from auditor.errors import ChangedRun, ExitCode, LockedRun, StorageError
 from auditor.ledger import FolderLock, Reader
 from auditor_stub import judge as stub_judge
 from auditor_stub.system import StubSystem
@@ -247,3 +247,12 @@ def test_a_cost_cap_stops_cleanly_and_a_retry_goes_on(tmp_path: Path) -> None:
     assert details
     assert all("cost" in detail for detail in details)
     assert verify_run(result.folder).exit_code is ExitCode.OK
+
+
+def test_a_folder_of_runs_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
+    """A link without a target is neither there nor to be made: one line, not a search without end."""
+    project = Project(tmp_path)
+    project.system("one")
+    (tmp_path / "runs").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(StorageError, match="folder of runs"):
+        project.run()

@@ -181,3 +181,15 @@ def test_console_script_is_installed() -> None:
     done = subprocess.run([script, "--version"], capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert done.stdout.startswith("auditor ")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_closed_standard_streams_are_nobodys_error(tmp_path: Path, closed: str) -> None:
+    """The command does its work, and no file that it opens stands where a stream was."""
+    script = "import sys; from auditor.cli import cli; sys.argv[0] = 'auditor'; cli()"
+    arguments = [sys.executable, "-c", script, "init", str(tmp_path / "new")]
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"$@" {closed}', "sh", *arguments], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (ExitCode.OK, "")
+    assert (tmp_path / "new" / "audit.yaml").is_file()
