@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from auditor.plugins import Plugins
 
-__all__ = ["Run", "RunReport", "first_page_of", "recompute", "shipped_parts", "verify_run"]
+__all__ = ["Run", "RunReport", "check_findings", "first_page_of", "recompute", "shipped_parts", "verify_run"]
 
 
 class Run:

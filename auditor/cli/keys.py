@@ -17,7 +17,7 @@ from auditor.errors import ConfigurationError
 if TYPE_CHECKING:
     from auditor.signing.keys import KeyInfo, KeyStore
 
-__all__ = ["KEY_PASSPHRASE", "key_passphrase", "key_store", "keys"]
+__all__ = ["KEY_PASSPHRASE", "import_", "key_passphrase", "key_store", "keys", "new", "show"]
 
 KEY_PASSPHRASE = "AUDITOR_KEY_PASSPHRASE"  # noqa: S105 - the name of a variable
 _FILE_PASSPHRASE = "AUDITOR_PKCS12_PASSPHRASE"  # noqa: S105 - the name of a variable

@@ -6,6 +6,7 @@ import json
 import os
 import stat
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
-from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, NoEncryption, pkcs12
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, NoEncryption, pkcs12
 from cryptography.x509.oid import NameOID
 
 from auditor.errors import ConfigurationError, ExitCode
@@ -32,6 +33,12 @@ NONE: Secrets = {}
 def store(tmp_path: Path) -> KeyStore:
     """An empty store."""
     return KeyStore(tmp_path / "config")
+
+
+@pytest.fixture(scope="session")
+def works() -> SigningKey:
+    """A new key, made once: that takes a while."""
+    return new_key("default", "Works", NOW, years=1)
 
 
 def unasked() -> str | None:
@@ -69,11 +76,11 @@ def test_subject_is_a_name(subject: str) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
-def test_files_are_for_their_owner_alone(store: KeyStore) -> None:
+def test_files_are_for_their_owner_alone(store: KeyStore, works: SigningKey) -> None:
     """Mode 0600 whatever the umask says, folder 0700; nothing is left beside it."""
     before = os.umask(0)
     try:
-        info = store.add(new_key("default", "Works", NOW, years=1), None)
+        info = store.add(works, None)
     finally:
         os.umask(before)
     assert stat.S_IMODE(info.path.stat().st_mode) == 0o600
@@ -83,24 +90,24 @@ def test_files_are_for_their_owner_alone(store: KeyStore) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o610])
-def test_key_that_others_may_read_is_refused(mode: int, store: KeyStore) -> None:
+def test_key_that_others_may_read_is_refused(mode: int, store: KeyStore, works: SigningKey) -> None:
     """It may have been copied already."""
-    info = store.add(new_key("default", "Works", NOW, years=1), None)
+    info = store.add(works, None)
     info.path.chmod(mode)
     with pytest.raises(ConfigurationError, match="others may read"):
         store.open("default", unasked)
 
 
-def test_never_overwritten(store: KeyStore) -> None:
+def test_never_overwritten(store: KeyStore, works: SigningKey) -> None:
     """Neither by a new key nor by an imported one, nor through a dangling link."""
-    info = store.add(new_key("default", "Works", NOW, years=1), None)
+    info = store.add(works, None)
     before = info.path.read_bytes()
     with pytest.raises(ConfigurationError, match="never overwritten"):
-        store.add(new_key("default", "Others", NOW, years=1), None)
+        store.add(works, None)
     assert info.path.read_bytes() == before
     store.path("linked").symlink_to("nowhere")
     with pytest.raises(ConfigurationError, match="never overwritten"):
-        store.add(new_key("linked", "Works", NOW, years=1), None)
+        store.add(replace(works, name="linked"), None)
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../up", "a/b", "A", "-a", "a" * 42, "a.pem", "\0"])
@@ -110,9 +117,9 @@ def test_names_lead_nowhere_else(name: str, store: KeyStore) -> None:
         store.path(name)
 
 
-def test_passphrase(store: KeyStore) -> None:
+def test_passphrase(store: KeyStore, works: SigningKey) -> None:
     """An encrypted key opens with its passphrase alone, and shows its certificate without one."""
-    made = new_key("default", "Works", NOW, years=1)
+    made = works
     info = store.add(made, "correct horse ü")
     assert info.encrypted
     assert b"ENCRYPTED" in info.path.read_bytes()
@@ -123,25 +130,25 @@ def test_passphrase(store: KeyStore) -> None:
             store.open("default", lambda wrong=wrong: wrong)  # type: ignore[misc] # mypy infers no default's type
 
 
-def test_open_key_shows_nothing(store: KeyStore) -> None:
+def test_open_key_shows_nothing(store: KeyStore, works: SigningKey) -> None:
     """Neither the key nor numbers of it in a repr."""
-    made = new_key("default", "Works", NOW, years=1)
+    made = works
     assert isinstance(made.private, rsa.RSAPrivateKey)
     assert repr(made) == "SigningKey(name='default', throwaway=False)"
     assert str(made.private.private_numbers().d) not in f"{made!r}{store.add(made, None)!r}"
 
 
 @pytest.mark.parametrize("damage", ["cut", "certificate", "empty", "no-certificate"])
-def test_damaged_file(damage: str, store: KeyStore) -> None:
+def test_damaged_file(damage: str, store: KeyStore, works: SigningKey) -> None:
     """One line that says so, without a byte of the file."""
-    info = store.add(new_key("default", "Works", NOW, years=1), None)
+    info = store.add(works, None)
     data = info.path.read_bytes()
-    other = store.add(new_key("other", "Works", NOW, years=1), None).path.read_bytes()
+    other = identity("Other").certificate.public_bytes(Encoding.PEM)
     mark = b"-----BEGIN CERTIFICATE-----"
     info.path.write_bytes(
         {
             "cut": data[:300],
-            "certificate": data.partition(mark)[0] + mark + other.partition(mark)[2],
+            "certificate": data.partition(mark)[0] + other,
             "empty": b"",
             "no-certificate": data.partition(mark)[0],
         }[damage]

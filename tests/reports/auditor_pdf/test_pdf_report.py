@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from io import BytesIO
@@ -12,14 +11,11 @@ from typing import Any
 import pytest
 from pypdf import PdfReader
 
-from auditor.archive import Run
 from auditor.errors import StorageError
 from auditor.findings import Estimate, Note, Table
-from auditor.findings_json import from_json
 from auditor.testing import PluginPackageContract, ReportWriterContract
 from auditor.wording import ASSURANCE, GLOSSARY, METHOD_LIMITS, SIGNATURE_LIMITS
 from auditor.writer import ReportData, ReportWriter
-from auditor_pdf.attachment import attachments
 from auditor_pdf.writer import PdfWriter, pdf_bytes
 from pdf_kit import outline, page_texts, squeezed
 
@@ -168,19 +164,6 @@ def test_withheld_texts_are_said_to_be_withheld(given: ReportData) -> None:
     """A ledger whose texts are withheld still makes a report, which does not pretend that nothing was said."""
     text = whole(pdf_bytes(replace(given, texts={}, votes=(), findings=replace(given.findings, sections=()))))
     assert "Questionwithheld" in text and "withheld" in text.partition("Answer,in2trials")[2][:20]
-
-
-def test_attachments_let_a_third_party_recompute(given: ReportData, run: Run) -> None:
-    """Findings, protocol and the head of the ledger's last seal."""
-    files = attachments(given)
-    assert from_json(json.loads(files["findings.json"])) == from_json(
-        json.loads(run.folder.findings.read_text(encoding="utf-8"))
-    )
-    seals: list[dict[str, object]] = given.findings.operations["seals"]  # type: ignore[assignment] # as the core writes it
-    assert json.loads(files["ledger.json"]) == {"count": seals[-1]["count"], "head": seals[-1]["head"]}
-    from auditor.canonical import digest
-
-    assert digest(files["protocol.json"]) == given.findings.operations["protocol"]
 
 
 def test_a_file_that_cannot_be_written_is_one_error(tmp_path: Path, given: ReportData) -> None:
