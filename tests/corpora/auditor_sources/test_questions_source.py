@@ -198,3 +198,13 @@ def test_every_key_of_a_line_is_documented(repository: Path) -> None:
     """docs/systems.md names each key."""
     text = (repository / "docs" / "systems.md").read_text(encoding="utf-8")
     assert [key for key in QuestionLine.model_fields if f"`{key}`" not in text] == []
+
+
+def test_a_part_is_spread_over_the_file_and_never_short(tmp_path: Path) -> None:
+    """``take`` gives that many questions at equal distances, in file order; a file with fewer is an error."""
+    lines = [{**_PLAIN, "id": f"q{number}"} for number in range(10)]
+    load(tmp_path, *lines)
+    config = JsonLinesConfig(path=Path("q.jsonl"), take=4)
+    assert [question.id for question in JsonLinesSource().load(config, tmp_path)] == ["q0", "q2", "q5", "q7"]
+    with pytest.raises(QuestionError, match="fewer than the 11"):
+        JsonLinesSource().load(JsonLinesConfig(path=Path("q.jsonl"), take=11), tmp_path)
