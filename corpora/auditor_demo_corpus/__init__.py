@@ -9,6 +9,8 @@ __all__ = ["auditor_bundled_specs"]
 
 @hookimpl
 def auditor_bundled_specs() -> list[Offer]:
-    """The spec ``demo``."""
-    summary = "three local systems on a small corpus; no key, no network"
-    return [Offer("demo", summary, "auditor_demo_corpus.bundle:demo")]
+    """The specs ``demo`` and ``demo-llm``."""
+    return [
+        Offer("demo", "local pipelines over documents; no key, no network", "auditor_demo_corpus.bundle:demo"),
+        Offer("demo-llm", "a small language model on the same documents", "auditor_demo_corpus.bundle:demo_llm"),
+    ]

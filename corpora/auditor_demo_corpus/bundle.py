@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-__all__ = ["demo", "folder"]
+__all__ = ["demo", "demo_llm", "folder"]
 
 
 def folder() -> Path:
@@ -19,3 +19,8 @@ def folder() -> Path:
 def demo() -> Path:
     """Path of the spec."""
     return folder() / "demo.yaml"
+
+
+def demo_llm() -> Path:
+    """Path of the spec with a language model in this process."""
+    return folder() / "demo-llm.yaml"

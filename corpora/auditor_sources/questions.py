@@ -93,6 +93,9 @@ class JsonLinesConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     path: Path = Field(description="The file, relative to the spec.")
+    take: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="This many of its questions, evenly spread over the file; all by default."
+    )
 
 
 class JsonLinesSource(QuestionSource):
@@ -114,7 +117,16 @@ class JsonLinesSource(QuestionSource):
             questions.append(question)
         if not questions:
             raise QuestionError("holds no question", file=shown)
+        return _spread(questions, config.take, shown)
+
+
+def _spread(questions: Sequence[Question], take: int | None, shown: str) -> Sequence[Question]:
+    """``take`` of the questions, at equal distances, in file order; never fewer than asked for."""
+    if take is None:
         return questions
+    if take > len(questions):
+        raise QuestionError(f"holds {len(questions)} questions, fewer than the {take} to take", file=shown)
+    return [questions[place * len(questions) // take] for place in range(take)]
 
     def keep_proofs(
         self, config: JsonLinesConfig, base: Path, variant: str, proofs: Mapping[str, Proof | None]

@@ -6,7 +6,7 @@ Invariant: the key goes to the configured address and to no other, redirects inc
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -70,7 +70,7 @@ class EmbeddingsEndpoint(Embedder):
             reply = requests.post(
                 f"{self.config.base_url}/embeddings",
                 json=body,
-                headers=self._headers(),
+                auth=self._auth(),  # also where there is no key: otherwise a .netrc of this machine would be sent
                 timeout=(_CONNECT_S, self.config.timeout_s),
                 allow_redirects=False,
             )
@@ -82,15 +82,23 @@ class EmbeddingsEndpoint(Embedder):
             raise self._refused(reply)
         return _vectors(reply, len(texts))
 
-    def _headers(self) -> dict[str, str]:
-        """The key of the named variable, and no other: without one, none of this machine's own (a .netrc) is sent."""
+    def _key(self) -> str:
+        """The key of the named variable; empty where the endpoint takes none."""
         name = self.config.key_variable
-        if name is None:
-            return {"Authorization": ""}
-        key = os.environ.get(name, "").strip()
-        if not key:
+        key = os.environ.get(name, "").strip() if name else ""
+        if name and not key:
             raise _failed(Fault.AUTHENTICATION, f"the variable {name} holds no key")
-        return {"Authorization": f"Bearer {key}"}
+        return key
+
+    def _auth(self) -> Callable[[Any], Any]:
+        key = self._key()
+
+        def sign(request: Any) -> Any:
+            if key:
+                request.headers["Authorization"] = f"Bearer {key}"
+            return request
+
+        return sign
 
     def _refused(self, reply: Any) -> CallError:
         status = int(reply.status_code)
@@ -107,7 +115,7 @@ class EmbeddingsEndpoint(Embedder):
 
     def _told(self, text: str) -> str:
         """What the server says, in one bounded line without the key, which it may have echoed."""
-        key = os.environ.get(self.config.key_variable or "", "").strip()
+        key = self._key()
         told = text.replace(key, "[key]") if key else text
         return " ".join(told.split())[:_MAX_TOLD] or "no text"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from auditor_local.term import terms
+from auditor_local.term import term_set, terms, word_set, words
 
 __all__ = ["Expected", "expected", "holds"]
 
@@ -22,7 +22,7 @@ class Expected(StrEnum):
     ANYTHING = "anything"
 
 
-_WORD = re.compile(r"\w+")
+_YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _CAPITALISED = re.compile(r"\b[^\W\d_a-z][\w'’-]+")
 _MEASURED = frozenset(
     "many much long far old often large big high heavy tall fast wide deep hot warm soon late".split()
@@ -46,8 +46,8 @@ _CALENDAR = frozenset(
 
 def expected(question: str) -> Expected:
     """What the question asks for, by its first word that says so."""
-    words = [word.casefold() for word in _WORD.findall(question)]
-    for word, after in zip(words, [*words, ""][1:], strict=True):
+    asked = words(question)
+    for word, after in zip(asked, [*asked, ""][1:], strict=True):
         if word == "how":
             return Expected.NUMBER if after in _MEASURED else Expected.ANYTHING
         if word in ("who", "whom", "whose"):
@@ -55,14 +55,14 @@ def expected(question: str) -> Expected:
         if word == "when":
             return Expected.DATE
         if word in ("what", "which"):
-            return _of_noun(words)
+            return _of_noun(asked)
     return Expected.ANYTHING
 
 
-def _of_noun(words: list[str]) -> Expected:
+def _of_noun(asked: list[str]) -> Expected:
     """What a question with "what" or "which" asks for: the first noun after it that names a quantity or a date."""
-    start = next(i for i, word in enumerate(words) if word in ("what", "which"))
-    for word in words[start + 1 : start + 4]:
+    start = next(i for i, word in enumerate(asked) if word in ("what", "which"))
+    for word in asked[start + 1 : start + 4]:
         if word in _QUANTITIES:
             return Expected.NUMBER
         if word in _DATES:
@@ -75,10 +75,9 @@ def holds(kind: Expected, text: str, asked: frozenset[str]) -> bool:
     if kind is Expected.PERSON:
         names = (name for name in _CAPITALISED.findall(text[1:]) if not asked.issuperset(terms(name)))
         return any(True for _ in names)
-    words = {word.casefold() for word in _WORD.findall(text)}
-    digits = any(any(c.isdigit() for c in word) for word in words - asked)
+    said = word_set(text) - asked
     if kind is Expected.NUMBER:
-        return digits or bool(words & _NUMBER_WORDS)
+        return any(any(c.isdigit() for c in word) for word in said) or bool(said & _NUMBER_WORDS)
     if kind is Expected.DATE:
-        return digits or bool(words & _CALENDAR)
-    return bool(set(terms(text)) - asked)
+        return any(_YEAR.match(word) for word in said) or bool(said & _CALENDAR)
+    return bool(term_set(text) - asked)

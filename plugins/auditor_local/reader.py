@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 
 from auditor_local.expectation import Expected, expected, holds
-from auditor_local.term import content_terms, terms
+from auditor_local.term import content_terms, term_set, terms
 from auditor_local.unit import Unit
 
 __all__ = ["Extractive", "Measure", "Passage", "Reading", "term_weights"]
 
 _EVIDENCE_DIGITS = 3
-# What a term of the question counts for, by where it stands: in the unit itself, in a heading above it, beside it.
-_OWN, _ABOVE, _BESIDE = 1.0, 0.85, 0.45
-_WRONG_KIND, _NOTHING_NEW, _BARE_HEADING = 0.6, 0.3, 0.75
+# What a term of the question counts for that stands in the sentence beside; in the unit or above it, it counts in full.
+_BESIDE = 0.45
+_WRONG_KIND, _NOTHING_NEW, _BARE_HEADING, _OTHER_NUMBER = 0.8, 0.3, 0.75, 0.7
+_JOINED, _MAX_JOINED = 0.95, 300  # characters
 _NAMED = re.compile(r"\b(?:[^\W\d_a-z][\w'’-]*|\w*\d\w*)")
 _OPEN_ENDS = frozenset("is are was were be at to of by with for the a an and or".split())
 _POINTING = frozenset("it its they their them this these that those he she his her there such both".split())
@@ -81,8 +82,17 @@ class _Question:
     kind: Expected
 
     @property
+    def numbers(self) -> frozenset[str]:
+        """Names with a digit: a year, a version, a model. With another one it is another thing."""
+        return frozenset(name for name in self.names if any(character.isdigit() for character in name))
+
+    @property
     def total(self) -> float:
         return math.fsum(self.weights.values())
+
+    def weight(self, said: frozenset[str]) -> float:
+        """The weight of the question's terms that are among these."""
+        return math.fsum(weight for term, weight in self.weights.items() if term in said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +103,15 @@ class _Place:
     unit: Unit
     before: Unit | None
     after: Unit | None
+    joined: bool = False  # two sentences in one
 
 
 class Extractive:
     """Answers with the unit that covers most of the question, weighted by how telling its terms are.
 
-    Evidence = covered weight / whole weight. A term counts in full where the unit holds it, less in a heading above
-    or in the sentence beside. A unit without the kind of thing asked for, or that says nothing new, counts less.
+    Two sentences that follow each other are read as one unit too. Evidence = covered weight / whole weight; a term
+    counts in full in the unit or a heading above, less in the sentence beside. A unit without the kind of thing asked
+    for, that says nothing new, or that lacks a number of the question counts less.
     """
 
     def __init__(self, weights: Mapping[str, float], passages: int) -> None:
@@ -115,7 +127,7 @@ class Extractive:
         places = list(_places(passages))
         if not places:
             return None
-        evidence = [_MEASURES[measure](place, asked) for place in places]
+        evidence = [_weighed(place, asked, _MEASURES[measure]) for place in places]
         best = max(range(len(places)), key=lambda i: (evidence[i], -i))
         place = places[best]
         return Reading(_answer(place, asked), evidence[best], place.passage.document, place.unit.text)
@@ -134,6 +146,18 @@ def _places(passages: Sequence[Passage]) -> Iterator[_Place]:
             if (passage.document, unit.start) not in seen:
                 seen.add((passage.document, unit.start))
                 yield _Place(passage, unit, before, after)
+                if after is not None and _goes_on(unit, after):
+                    yield _Place(passage, _joined(unit, after), before, None, joined=True)
+
+
+def _goes_on(unit: Unit, after: Unit) -> bool:
+    """Whether two units can be read as one answer of two sentences."""
+    plain = not (unit.cells or after.cells or unit.is_heading or after.is_heading)
+    return plain and unit.headings == after.headings and len(unit.text) + len(after.text) <= _MAX_JOINED
+
+
+def _joined(unit: Unit, after: Unit) -> Unit:
+    return Unit(f"{unit.text} {after.text}", unit.start, after.end, unit.headings)
 
 
 def _names(question: str) -> frozenset[str]:
@@ -143,32 +167,33 @@ def _names(question: str) -> frozenset[str]:
     return frozenset(term for word in words for term in terms(word))
 
 
-def _coverage(place: _Place, asked: _Question) -> Decimal:
-    own = set(terms(place.unit.text))
-    above = set(terms(" ".join((place.passage.title, *place.unit.headings))))
-    beside = {term for unit in (place.before, place.after) if unit is not None for term in terms(unit.text)}
-    shares = [
-        weight * (_OWN if term in own else _ABOVE if term in above else _BESIDE if term in beside else 0.0)
-        for term, weight in asked.weights.items()
-    ]
-    share = math.fsum(shares) / asked.total if asked.total else 0.0
-    return _rounded(share * _fitness(place.unit, asked))
+def _said(place: _Place) -> frozenset[str]:
+    """Terms of the unit and of what stands above it."""
+    return term_set(place.unit.text) | term_set(" ".join((place.passage.title, *place.unit.headings)))
 
 
-def _support(place: _Place, asked: _Question) -> Decimal:
-    if _fitness(place.unit, asked) < 1 or not asked.total:
-        return _rounded(0.0)
-    said = {*terms(place.unit.text), *terms(" ".join((place.passage.title, *place.unit.headings)))}
-    named = asked.names <= said
-    share = math.fsum(weight for term, weight in asked.weights.items() if term in said) / asked.total
-    return _rounded(share if named else 0.0)
+def _coverage(place: _Place, asked: _Question) -> float:
+    said = _said(place)
+    around = [term_set(unit.text) for unit in (place.before, place.after) if unit is not None]
+    beside = frozenset[str]().union(*around) - said
+    covered = asked.weight(said) + _BESIDE * asked.weight(beside)
+    share = covered / asked.total if asked.total else 0.0
+    return share * _fitness(place.unit, asked) * float(_OTHER_NUMBER ** len(asked.numbers - said))
+
+
+def _support(place: _Place, asked: _Question) -> float:
+    said = _said(place)
+    if not asked.names <= said or _fitness(place.unit, asked) < 1:
+        return 0.0
+    return asked.weight(said) / asked.total if asked.total else 0.0
+
+
+def _weighed(place: _Place, asked: _Question, measure: Callable[[_Place, _Question], float]) -> Decimal:
+    """Evidence of a place by the measure; two sentences have to say more than one to be preferred."""
+    return Decimal(repr(round(measure(place, asked) * (_JOINED if place.joined else 1.0), _EVIDENCE_DIGITS)))
 
 
 _MEASURES = {Measure.COVERAGE: _coverage, Measure.SUPPORT: _support}
-
-
-def _rounded(evidence: float) -> Decimal:
-    return Decimal(repr(round(evidence, _EVIDENCE_DIGITS)))
 
 
 def _fitness(unit: Unit, asked: _Question) -> float:

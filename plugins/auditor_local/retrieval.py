@@ -7,6 +7,7 @@ the order of the corpus; so equal passages and query give equal hits in equal or
 from __future__ import annotations
 
 import heapq
+import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,6 +51,7 @@ class Bm25:
     def __init__(self, passages: Sequence[str]) -> None:
         import bm25s  # type: ignore[import-untyped]  # the package has no stubs
 
+        logging.getLogger("bm25s").setLevel(logging.WARNING)  # it sets itself to DEBUG when it is imported
         self._count = len(passages)
         tokens = [terms(passage) for passage in passages]
         self._index = None

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
-__all__ = ["content_terms", "terms"]
+__all__ = ["content_terms", "term_set", "terms", "word_set", "words"]
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+")  # "3.4.2" is one word, and so is "1,450"
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _SUFFIXES = ("ions", "ion", "ments", "ment", "ings", "ing", "edly", "ies", "ed", "es", "ly", "s")
 _MIN_STEM = 4
+_KEPT = 2**15  # texts and words of which the terms are remembered
 
 # Questions ask for a property by its verb or adjective, documents name it by its noun.
 _SAME = {"weight": "weigh", "height": "high", "width": "wide", "depth": "deep", "pric": "cost"}
@@ -31,9 +34,26 @@ _FUNCTION_WORDS = frozenset(
 
 def terms(text: str) -> list[str]:
     """Terms in order: words without case, accents and common endings; ideographs in pairs."""
+    return [term for word in words(text) for term in _split(word)]
+
+
+@lru_cache(maxsize=_KEPT)
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text; kept, as ``term_set`` is."""
+    return frozenset(words(text))
+
+
+def words(text: str) -> list[str]:
+    """Words in order, without case and accents; a number with points or commas is one word."""
     folded = unicodedata.normalize("NFKD", text).casefold()
     plain = "".join(character for character in folded if not unicodedata.combining(character))
-    return [term for word in _WORD.findall(plain) for term in _split(word)]
+    return [word.replace(",", "") if _THOUSANDS.fullmatch(word) else word for word in _WORD.findall(plain)]
+
+
+@lru_cache(maxsize=_KEPT)
+def term_set(text: str) -> frozenset[str]:
+    """The terms of a text; kept, since a unit is read again for every question."""
+    return frozenset(terms(text))
 
 
 def content_terms(text: str) -> list[str]:
@@ -49,6 +69,7 @@ def _split(word: str) -> list[str]:
     return [_SAME.get(stem, stem)]
 
 
+@lru_cache(maxsize=_KEPT)
 def _stem(word: str) -> str:
     """``word`` without one common ending, when enough is left of it to mean something."""
     if not word.isalpha() or len(word) <= _MIN_STEM or word.endswith("ss"):

@@ -84,7 +84,7 @@ class _Reading:
         self._rows: list[tuple[int, int]] = []
         self._header: tuple[str, ...] = ()
         self._lead = ""
-        self._in_item = self._in_fence = False
+        self._in_item = self._indented = self._in_fence = False
 
     def take(self, start: int, end: int) -> None:
         """One line of the text."""
@@ -104,11 +104,22 @@ class _Reading:
         elif _UNDERLINE.fullmatch(line):
             self._underline(line)
         elif item := _ITEM.match(line):
-            self._flush_held()
-            self._in_item = True
-            self._held.append((start + item.end(), end))
+            self._begin_item(start, start + item.end(), end)
         else:
+            if self._in_item and self._indented and not line[0].isspace():
+                self._flush_held()  # what stands further left than the list's items is no part of the last one
+                self._in_item = False
             self._held.append((start, end))
+
+    def _begin_item(self, line: int, start: int, end: int) -> None:
+        """An item; a single line directly above a list of indented items leads it in, with or without a colon."""
+        indented = self._text[line].isspace()
+        above = self._text[slice(*self._held[0])] if len(self._held) == 1 and not self._in_item else ""
+        self._flush_held()
+        if indented and above and not above[0].isspace():
+            self._lead = clean(above)
+        self._in_item, self._indented = True, indented
+        self._held.append((start, end))
 
     def flush(self) -> None:
         """The block that was being read is over."""

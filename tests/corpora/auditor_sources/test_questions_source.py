@@ -223,3 +223,13 @@ def test_proofs_of_a_broken_file_are_not_kept(tmp_path: Path) -> None:
     with pytest.raises(QuestionError, match=r"q\.jsonl:2"):
         JsonLinesSource().keep_proofs(JsonLinesConfig(path=Path("q.jsonl")), tmp_path, "base", {"q1": None})
     assert (tmp_path / "q.jsonl").read_bytes() == before
+
+
+def test_a_part_is_spread_over_the_file_and_never_short(tmp_path: Path) -> None:
+    """``take`` gives that many questions at equal distances, in file order; a file with fewer is an error."""
+    lines = [{**_PLAIN, "id": f"q{number}"} for number in range(10)]
+    load(tmp_path, *lines)
+    config = JsonLinesConfig(path=Path("q.jsonl"), take=4)
+    assert [question.id for question in JsonLinesSource().load(config, tmp_path)] == ["q0", "q2", "q5", "q7"]
+    with pytest.raises(QuestionError, match="fewer than the 11"):
+        JsonLinesSource().load(JsonLinesConfig(path=Path("q.jsonl"), take=11), tmp_path)
