@@ -119,15 +119,6 @@ class JsonLinesSource(QuestionSource):
             raise QuestionError("holds no question", file=shown)
         return _spread(questions, config.take, shown)
 
-
-def _spread(questions: Sequence[Question], take: int | None, shown: str) -> Sequence[Question]:
-    """``take`` of the questions, at equal distances, in file order; never fewer than asked for."""
-    if take is None:
-        return questions
-    if take > len(questions):
-        raise QuestionError(f"holds {len(questions)} questions, fewer than the {take} to take", file=shown)
-    return [questions[place * len(questions) // take] for place in range(take)]
-
     def keep_proofs(
         self, config: JsonLinesConfig, base: Path, variant: str, proofs: Mapping[str, Proof | None]
     ) -> None:
@@ -146,6 +137,15 @@ def _spread(questions: Sequence[Question], take: int | None, shown: str) -> Sequ
             raise QuestionError(reason, file=shown_path(path, base)) from error
         finally:
             draft.unlink(missing_ok=True)
+
+
+def _spread(questions: Sequence[Question], take: int | None, shown: str) -> Sequence[Question]:
+    """``take`` of the questions, at equal distances, in file order; never fewer than asked for."""
+    if take is None:
+        return questions
+    if take > len(questions):
+        raise QuestionError(f"holds {len(questions)} questions, fewer than the {take} to take", file=shown)
+    return [questions[place * len(questions) // take] for place in range(take)]
 
 
 def _kept(line: str, variant: str, proofs: Mapping[str, Proof | None]) -> str:
