@@ -69,15 +69,19 @@ def vectors_of(passages: Sequence[Passage], work: Work) -> Vectors:
     return cached(work.cache, digest(canonical([_CACHE_FORM, source, texts])), make)
 
 
-def find_again(passages: Sequence[Passage], retrieve: Callable[[str, int], Sequence[Hit]]) -> int:
+def find_again(
+    passages: Sequence[Passage], retrieve: Callable[[str, int], Sequence[Hit]], *, by_sentence: bool = True
+) -> int:
     """How many probe sentences — of the first, a middle and the last document — were asked for and found.
 
-    ``retrieve`` takes a query and how many passages to find, as a question would.
+    ``retrieve`` takes a query and how many passages to find, as a question would. Where not ``by_sentence``, the whole
+    passage is the query: a weak embedder may put a sentence far from its passage, but never a passage from itself.
     Raises ``CallError`` when one is not found (DESIGN §4, rule 7).
     """
     probes = _probes(passages)
     for probe in probes:
-        hits = retrieve(probe.sentence, _PROBE_DEPTH)
+        query = probe.sentence if by_sentence else _passage_of(passages, probe).text
+        hits = retrieve(query, _PROBE_DEPTH)
         if not any(_holds(passages[hit.passage], probe.sentence) for hit in hits):
             raise CallError(FaultReport(Fault.CONTRACT, "a sentence of the corpus is not found again in the index"))
     return len(probes)
@@ -87,6 +91,10 @@ def _probes(passages: Sequence[Passage]) -> list[_Probe]:
     names = list(dict.fromkeys(passage.document for passage in passages if passage.units))
     chosen = dict.fromkeys((names[0], names[len(names) // 2], names[-1])) if names else {}
     return [_Probe(name, _longest(passages, name)) for name in chosen]
+
+
+def _passage_of(passages: Sequence[Passage], probe: _Probe) -> Passage:
+    return next(p for p in passages if p.document == probe.document and _holds(p, probe.sentence))
 
 
 def _longest(passages: Sequence[Passage], name: str) -> str:

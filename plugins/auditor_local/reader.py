@@ -24,9 +24,9 @@ _EVIDENCE_DIGITS = 3
 _BESIDE = 0.45
 _WRONG_KIND, _NOTHING_NEW, _BARE_HEADING, _OTHER_NUMBER = 0.8, 0.3, 0.75, 0.7
 _JOINED, _MAX_JOINED = 0.95, 300  # characters
-_NAMED = re.compile(r"\b(?:[^\W\d_a-z][\w'’-]*|\w*\d\w*)")
+_NAMED = re.compile(r"\b(?:[^\W\d_a-z][\w'’-]*|\w*\d\w*(?:[.,]\d+)*)")
 _OPEN_ENDS = frozenset("is are was were be at to of by with for the a an and or".split())
-_POINTING = frozenset("it its they their them this these that those he she his her there such both".split())
+_POINTING = frozenset("it its they their them this these that those he she his her such both".split())
 
 
 @dataclass(frozen=True, slots=True)

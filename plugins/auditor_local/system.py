@@ -21,7 +21,7 @@ from auditor.errors import CallError, Fault, FaultReport
 from auditor.model import TransportOutcome
 from auditor.system import Chunk, Citation, EvidenceSupport, Reply, Request, Store, System, SystemTraits, Work
 from auditor_local.embedding import embedder_of
-from auditor_local.index import Index
+from auditor_local.index import Index, needs_words
 from auditor_local.knowledge import find_again, fingerprint, passages_of, vectors_of
 from auditor_local.model_reader import chat_port, cited, complete, reply_of
 from auditor_local.policy import Policy, answers
@@ -132,7 +132,10 @@ class LocalRag(System):
             raise _refusal("there is no text to answer from")
         index = Index.over([p.text for p in passages], config.retrieval, partial(vectors_of, passages, work))
         embed = embedder_of(work.ports)
-        found = find_again(passages, lambda query, k: index.retrieve(config.retrieval, query, k, embed))
+        way = config.retrieval
+        found = find_again(
+            passages, lambda query, k: index.retrieve(way, query, k, embed), by_sentence=needs_words(way)
+        )
         made = fingerprint(passages)
         observed: Mapping[str, Json] = {
             "documents": len(corpus.documents),
