@@ -64,6 +64,7 @@ def test_unreadable_replies(kind: LabelKind) -> None:
         "A",
         "**A**lthough the answer is wrong",
         f"FINAL {name}: {word}",
+        f'```json\n{{"{name}":"{word}"}}\n```\n{{"note":"see above"}}',
         f'{{"{name}":"{word}","reason":"the',
         f"{reply(kind, 1)}\n{reply(kind)}",
         f"{reply(kind, reason='a')} {reply(kind, reason='b')}",
