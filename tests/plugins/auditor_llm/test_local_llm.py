@@ -19,12 +19,14 @@ import pytest
 from pydantic import ValidationError
 
 from auditor.errors import CallError, ConfigurationError, Fault
+from auditor.ledger import Reader
 from auditor.model import Limits, Message, Role, TransportOutcome, Usage
 from auditor.testing import PluginPackageContract
 from auditor.testing.doubles import no_wire
 from auditor_llm import model as model_module
 from auditor_llm.model import LlmConfig, LocalLlm
 from auditor_llm.weights import weights_digest, weights_of_package
+from campaign_kit import Project
 
 _MESSAGES = (Message(Role.SYSTEM, "Answer briefly."), Message(Role.USER, "What is the capital of France?"))
 _SETTINGS: dict[str, Any] = {"family": "toy", "licence": "Apache-2.0"}
@@ -265,3 +267,28 @@ def test_a_real_model_answers_and_listens_to_nobody() -> None:
     with pytest.raises(CallError) as caught:
         model.complete((Message(Role.USER, "word " * 600),), None, limits, no_wire)
     assert caught.value.report.fault is Fault.PERMANENT
+
+
+def _body(body: Any) -> dict[str, Any]:
+    return dict(body)
+
+
+def test_weights_and_licence_stand_in_the_protocol(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weights: Path
+) -> None:
+    """By digest and name, with the runtime's version; the path of the file stands nowhere in the ledger."""
+    runtime = Runtime(reply("It is 90 rpm."))
+    monkeypatch.setattr(model_module, "start", lambda path, **settings: runtime)
+    monkeypatch.setattr(model_module, "version", lambda name: "1.0")
+    audit = Project(tmp_path / "audit")
+    audit.systems.append({"name": "alone", "kind": "bare-model", "models": {"model": "toy"}})
+    audit.extra["models"] = {"toy": {"kind": "local-llm", "config": {"file": str(weights), **_SETTINGS}}}
+    result = audit.run()
+    with Reader(result.folder / "ledger.sqlite") as reader:
+        rows = list(reader.rows())
+    (protocol,) = [row.body for row in rows if row.kind == "protocol"]
+    (model,) = _body(protocol)["models"]
+    assert model["inputs"] == {"weights": weights_digest(weights)}
+    assert model["metadata"] == {"licence": "Apache-2.0", "runtime": "xllamacpp 1.0"}
+    assert not [row.key for row in rows if str(weights) in str(row.text) or str(weights) in str(row.body)]
+    assert {str(trial["state"]) for trial in result.findings.trials} == {"incorrect"}
