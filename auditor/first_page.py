@@ -14,6 +14,7 @@ from itertools import combinations
 from auditor.analysis import AnalysisView, TrialState
 from auditor.findings import Block, Cell, Column, Estimate, Note, NoteKind, Section, Table, Unit
 from auditor.penalty.block import estimate
+from auditor.penalty.excluded import lead_by_bounds
 from auditor.penalty.headline import canary_kinds, q_bench, violation_rate
 from auditor.penalty.pair import Pair, score_delta
 from auditor.penalty.sample import Sample, rate_items, samples
@@ -49,7 +50,7 @@ def first_page(view: AnalysisView, wanted: Sequence[Demand]) -> Section:
     if decided:
         blocks.append(_requirements_table(found, decided))
     blocks.append(_frequency_table(view, found))
-    blocks += [Note(NoteKind.RESULT, text) for sample in found for text in _frequencies(sample)]
+    blocks += [Note(NoteKind.RESULT, text) for sample in found for text in _frequencies(sample, lead_by_bounds(found))]
     return Section("first_page", "In short", 1, tuple(blocks))
 
 
@@ -147,7 +148,7 @@ def _more(ruling: Ruling) -> Cell:
 
 def _frequency_table(view: AnalysisView, found: Sequence[Sample]) -> Table:
     """The few numbers that the sentences below it say in words."""
-    kinds = canary_kinds(found, Stratum.CANARY)
+    kinds, bounds = canary_kinds(found, Stratum.CANARY), lead_by_bounds(found)
     return Table(
         name="in_short",
         title="In numbers",
@@ -161,8 +162,8 @@ def _frequency_table(view: AnalysisView, found: Sequence[Sample]) -> Table:
             (
                 sample.system.title,
                 _right(sample),
-                *(violation_rate(sample, kind, strict=False) for kind in kinds),
-                q_bench(sample, view.penalty_k),
+                *(violation_rate(sample, kind, strict=False, bounds=bounds) for kind in kinds),
+                q_bench(sample, view.penalty_k, bounds=bounds),
             )
             for sample in found
         ),
@@ -177,12 +178,12 @@ def _right(sample: Sample) -> Estimate:
     return estimate(name, found, Unit.RATE, n, method="Wilson at N_eff, clustered by source", source=source)
 
 
-def _frequencies(sample: Sample) -> Iterator[str]:
+def _frequencies(sample: Sample, bounds: bool) -> Iterator[str]:
     name = sample.system.title
     yield f"{name}: of 100 questions that the documents answer, {_in_hundred(_right(sample), 'a right answer')}."
     if sample.system.traits.grounded:
         for kind in canary_kinds([sample], Stratum.CANARY):
-            shown = _in_hundred(violation_rate(sample, kind, strict=False), "an answer")
+            shown = _in_hundred(violation_rate(sample, kind, strict=False, bounds=bounds), "an answer")
             what = f"of 100 questions that the documents cannot answer ({kind.replace('_', ' ')})"
             yield f"{name}: {what}, {shown}."
 

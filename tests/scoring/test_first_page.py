@@ -185,3 +185,14 @@ def test_demands_are_read_in_their_own_order() -> None:
     body = {"right_answers_at_least": "0.9", "invented_answers_at_most": "0.05", "latency_p95_ms_at_most": None}
     assert [demand.measure for demand in demands(body)] == [Measure.INVENTED, Measure.RIGHT]
     assert demands({}) == ()
+
+
+def test_bounds_lead_here_where_they_lead_the_headline(view_of: Callable[..., AnalysisView], asked: Any) -> None:
+    """Trials without a score widen the first page's figures exactly as they widen the headline's."""
+    from auditor.penalty import PenaltyAnalysis
+
+    states = ["correct"] * 30 + ["incorrect"] * 5 + ["failed"] * 15
+    view = view_of([asked({"one": [state]}) for state in states])
+    (shown,) = first_page(view, ()).table("in_short").rows
+    (headline,) = PenaltyAnalysis().analyse(view).table("headline").rows
+    assert shown[-1] in headline
